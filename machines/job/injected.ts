@@ -29,6 +29,7 @@ const delivery = job.createStateConfig({
           {
             guard: { type: 'wasAccepted', params: ({ event }) => event.output },
             target: 'accepted',
+            actions: 'noteDelivery',
             ...rule('V2'),
           },
           { guard: { type: 'wasRejected', params: ({ event }) => event.output }, ...notDelivered, ...rule('V3') },
@@ -40,7 +41,7 @@ const delivery = job.createStateConfig({
           { ...notDelivered, ...rule('V3') },
         ],
       },
-      on: { 'nonce.seen': { target: 'accepted', ...rule('V2') } },
+      on: { 'nonce.seen': { target: 'accepted', actions: 'noteDelivery', ...rule('V2') } },
       states: {
         // A draft, a dialog, somebody else's turn: held until the deadline, nothing typed.
         holding: {
@@ -49,7 +50,7 @@ const delivery = job.createStateConfig({
         typing: { after: { typingLimit: { target: '#deliveryUnknown', ...rule('V4') } } },
       },
     },
-    accepted: {},
+    accepted: { id: 'accepted' },
     unknown: {
       id: 'deliveryUnknown',
       on: {
@@ -65,6 +66,15 @@ const delivery = job.createStateConfig({
 
 const turn = job.createStateConfig({
   initial: 'notBegun',
+  // Here and not at `injected`: a transition from a parallel state into one of its regions leaves and enters all of them, and
+  // a broken watcher would start the delivery anew.
+  invoke: {
+    id: 'watch',
+    src: 'watch',
+    // A watcher that ends or breaks says nothing about the agent: the turn becomes unobservable, the clocks decide.
+    onDone: { target: '.hidden', ...rule('T7') },
+    onError: { target: '.hidden', ...rule('T7') },
+  },
   on: {
     'turn.working': { target: '.working', ...rule('T1') },
     'turn.hidden': { target: '.hidden', ...rule('T7') },
@@ -91,11 +101,19 @@ const turn = job.createStateConfig({
       // A dialog is open: nothing may be interrupted, since the key would answer it.
       entry: 'noteNotRunning',
       on: {
-        'turn.settled': { target: 'settled', ...rule('T6') },
+        'turn.settled': { guard: 'turnBegan', target: 'settled', ...rule('T6') },
         progress: { guard: 'newerThanQuestion', target: 'working', actions: 'noteAgent', ...rule('T4') },
       },
       after: {
-        permissionTimeout: { target: '#finalizing', actions: endAs('failed', 'permission_timeout'), ...rule('T5') },
+        permissionTimeout: [
+          {
+            guard: 'deliveryStarted',
+            target: '#finalizing',
+            actions: endAs('failed', 'permission_timeout'),
+            ...rule('T5'),
+          },
+          { target: '#finalizing', actions: endAs('cancelled', 'session_blocked'), ...rule('T11') },
+        ],
       },
     },
     settled: {
@@ -108,6 +126,8 @@ const turn = job.createStateConfig({
           after: {
             quiet: [
               { guard: 'alreadyReminded', target: 'waiting', ...rule('T9') },
+              // Two effects that type at once would mix their texts in one composer.
+              { guard: 'deliveryRuns', target: 'quiet', reenter: true, ...rule('T12') },
               { target: 'reminding', ...rule('T8') },
             ],
           },
@@ -129,7 +149,7 @@ const turn = job.createStateConfig({
       entry: 'noteNotRunning',
       on: {
         'turn.blocked': { target: 'blocked', ...rule('T2') },
-        'turn.settled': { target: 'settled', ...rule('T6') },
+        'turn.settled': { guard: 'turnBegan', target: 'settled', ...rule('T6') },
       },
     },
   },
@@ -186,13 +206,6 @@ export const injected = job.createStateConfig({
   type: 'parallel',
   tags: 'injected',
   description: 'The prompt goes out and the agent works.',
-  invoke: {
-    id: 'watch',
-    src: 'watch',
-    // A watcher that ends or breaks says nothing about the agent: the turn becomes unobservable, the clocks decide.
-    onDone: { target: '.turn.hidden', ...rule('T7') },
-    onError: { target: '.turn.hidden', ...rule('T7') },
-  },
   on: {
     completed: { target: '#finalizing', actions: endAs('completed', 'reported'), ...rule('A1') },
     failed: { target: '#finalizing', actions: endAs('failed', 'agent_failed'), ...rule('A1') },

@@ -30,6 +30,8 @@ export const jobMachine = job.createMachine({
     settled: null,
   }),
   initial: 'queued',
+  // Without a bound, `always` transitions that chase each other would hang the driver instead of throwing.
+  options: { maxIterations: 1000 },
   states: {
     queued,
     preflight,

@@ -40,6 +40,8 @@ export const RULES = Object.freeze({
   T8: 'Settled for 5 s with no report: reminded, once.',
   T9: 'Already reminded, or the reminder is over: the idle clock decides.',
   T10: 'The reminder’s own step is noted.',
+  T11: 'Blocked longer than permissionTimeout and nothing was sent: cancelled session_blocked, the dialog left untouched.',
+  T12: 'Settled while the delivery still runs: nothing else is typed; asked again after 5 s.',
   C1: 'The idle clock runs once the delivery is over, while the turn has not begun, is settled, or cannot be observed.',
   C2: 'Anything else holds the idle clock.',
   C3: 'News of the agent start the idle clock anew.',

@@ -15,6 +15,7 @@ export interface JobContext extends JobInput {
   manifest: string | null;
   /** Why nothing was typed at the last look. */
   hold: Hold | null;
+  /** The delivery step is marked, or there is evidence that our text arrived: "nothing was sent" cannot be said any more. */
   deliveryStarted: boolean;
   reminded: boolean;
   /** Our turn was running when it was last seen. Only such a turn may be interrupted afterwards. */
@@ -78,6 +79,9 @@ export const job = setup({
     retriesLeft: ({ context }) => context.idleRetries > 0,
     sawDialog: ({ context }) => context.hold === 'dialog',
     deliveryStarted: ({ context }) => context.deliveryStarted,
+    deliveryRuns: stateIn('#submitting'),
+    /** There is proof: the agent spoke, or our prompt is in its record. Without it, idle is the previous turn's. */
+    turnBegan: or([stateIn('#accepted'), ({ context }) => context.heardFromAgent]),
     isDeliveryStep: ({ event }) => event.type === 'step.started' && saysDelivery(event.step),
     isReminderStep: ({ event }) => event.type === 'step.started' && event.step === REMINDER_STEP,
     wasAccepted: (_, params: { delivery: Delivery }) => params.delivery === 'accepted',
@@ -106,7 +110,7 @@ export const job = setup({
   actions: {
     end: assign(({ event }, outcome: Outcome) => ({
       outcome,
-      detail: 'detail' in event && typeof event.detail === 'string' ? event.detail : null,
+      detail: saidBy(event),
       manifest: event.type === 'completed' ? event.manifest : null,
     })),
     endInvalid: assign((_, params: { why: string }) => ({
@@ -120,13 +124,23 @@ export const job = setup({
     noteReminder: assign({ reminded: true }),
     noteAgent: assign({ heardFromAgent: true }),
     notePermission: assign(({ event }) => ('seq' in event ? { lastPermission: event.seq, heardFromAgent: true } : {})),
-    noteSettled: assign({ settled: true }),
+    // A turn that was seen to end may be a person's by now: cleanup must not interrupt it.
+    noteSettled: assign({ settled: true, turnRuns: false }),
     noteUnsettled: assign({ settled: false }),
     spendRetry: assign({ idleRetries: ({ context }) => context.idleRetries - 1 }),
     /** Never run here: transition() hands it to the kernel, which writes it to the outbox with the terminal commit. */
     cleanup: (_, _plan: CleanupStep[]) => {},
   },
 });
+
+/** What the event that ended it says: an agent's or a person's words, or why an effect failed. */
+function saidBy(event: object): string | null {
+  if ('detail' in event && typeof event.detail === 'string') return event.detail;
+  if ('error' in event && typeof event.error === 'object' && event.error && 'message' in event.error) {
+    return String(event.error.message);
+  }
+  return null;
+}
 
 const isReport = (outcome: Outcome | null): boolean =>
   outcome?.reason === 'reported' || outcome?.reason === 'agent_failed';

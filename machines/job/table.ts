@@ -1,5 +1,6 @@
 // Section 5's table as data: rows are what is asked, columns where the attempt is. First terminal wins; a later, different
 // one is logged and never applied. `stepward emit` reads it too, so this file imports neither XState nor zod.
+import type { Limits } from './events.ts';
 import type { AgentEventType, CloseRequest, End, Phase } from './vocabulary.ts';
 
 export type Cell =
@@ -66,6 +67,17 @@ export function kindOfTimer(delay: string): RequestKind | null {
 
 /** Timers that measure silence: time in which nobody watched is taken out of them (section 4, "Time"). */
 export const SILENCE_DELAYS: readonly string[] = Object.freeze(['idleTimeout', 'permissionTimeout']);
+
+/** Timers that limit how long an effect of ours may take, and by which limit: they say nothing while nobody ran the effect. */
+export const EFFECT_LIMITS: Readonly<Record<string, keyof Limits>> = Object.freeze({
+  preflightLimit: 'preflight',
+  idleProbeLimit: 'idleProbe',
+  openWaysLimit: 'openWays',
+  typingLimit: 'typing',
+  drainLimit: 'drain',
+  settleGrace: 'settle',
+  verifyLimit: 'verify',
+});
 
 /** What `emit` can say at the door about an attempt that has ended, without a driver. */
 export const answerAtTheDoor = (type: AgentEventType, end: End): Cell => TABLE[kindOf(type)][end];

@@ -4,19 +4,29 @@ import { cleanupPlan } from '../../machines/job/cleanup.ts';
 import { AgentEvent, PersonEvent } from '../../machines/job/events.ts';
 import { jobMachine } from '../../machines/job/machine.ts';
 import type { JobContext } from '../../machines/job/setup.ts';
-import { kindOf, kindOfTimer, SILENCE_DELAYS, TABLE } from '../../machines/job/table.ts';
+import { EFFECT_LIMITS, kindOf, kindOfTimer, SILENCE_DELAYS, TABLE } from '../../machines/job/table.ts';
 import { CLOSE_REQUESTS, isAgentEvent, type Phase } from '../../machines/job/vocabulary.ts';
 import type { MachineDefinition } from '../kernel/definition.ts';
 import type { Json, OutsideRequest } from '../kernel/ports.ts';
+import { specOf } from './spec.ts';
 
 export const jobDefinition: MachineDefinition = {
   name: 'job',
   version: 1,
   logic: jobMachine,
+  inputOf: (spec) => {
+    const { idleRetries, limits } = specOf({ spec });
+    return { idleRetries, limits };
+  },
+  faultedMs: (spec) => specOf({ spec }).limits.deadline,
   table: TABLE,
   kindOf: (type) => (isKnown(type) ? kindOf(type) : null),
   kindOfTimer,
   isSilence: (delay) => SILENCE_DELAYS.includes(delay),
+  effectLimitMs(spec, delay) {
+    const limit = EFFECT_LIMITS[delay];
+    return limit === undefined ? null : specOf({ spec }).limits[limit];
+  },
   parse,
   phaseOf,
   stateOf,

@@ -36,6 +36,9 @@ export function admit(definition: MachineDefinition, row: Row, request: Request,
       break;
     case 'person':
       if (!facts.wellFormed) return refused('malformed');
+      if ('expects' in request && request.expects !== undefined && request.expects !== row.attempt) {
+        return refused('other_attempt');
+      }
       break;
     case 'effect':
       if (!facts.causeIsCurrent) return refused('stale_result');

@@ -1,6 +1,6 @@
 // The pure core: (persisted snapshot, event) → (persisted snapshot, effects as data). No clock, no IO, nothing is started.
 // It refuses what XState would not: any event on a finished snapshot, a snapshot that does not restore, a lost child, an error.
-import { type AnyMachineSnapshot, createActor, initialTransition, transition } from 'xstate';
+import { type AnyMachineSnapshot, type AnyStateMachine, createActor, initialTransition, transition } from 'xstate';
 import type { MachineDefinition } from './definition.ts';
 import type { EffectWrite, Json, NextState, PersistedSnapshot } from './ports.ts';
 
@@ -15,9 +15,6 @@ export class RestoreError extends Error {
   override name = 'RestoreError';
 }
 
-/** Without a bound a machine whose `always` transitions chase each other would hang the driver. */
-const options = { maxIterations: 1000 };
-
 export function begin(definition: MachineDefinition, input: Json): Decision {
   const [state, actions] = initialTransition(definition.logic, input as never);
   // Since 5.33 a context factory that throws gives an error snapshot instead of throwing.
@@ -31,10 +28,25 @@ export function decide(definition: MachineDefinition, persisted: PersistedSnapsh
   if (before.status !== 'active' || !before.can(event as never)) {
     return { taken: false, ...packed(definition, before, [], persisted) };
   }
-  const [after, actions] = transition(definition.logic, before, event as never);
+  const [after, actions] = transition(light(definition.logic), before, event as never);
   if (after.status === 'error') throw (after as { error?: unknown }).error;
   return { taken: true, ...packed(definition, after, actions) };
 }
+
+/**
+ * transition() makes an actor for its scope and throws it away; the actor works out the machine's first state, which costs as
+ * much as the transition itself. The same machine with a first state worked out once.
+ */
+function light(logic: AnyStateMachine): AnyStateMachine {
+  let known = lightened.get(logic);
+  if (!known) {
+    const first = createActor(logic).getSnapshot();
+    known = Object.create(logic, { getInitialSnapshot: { value: () => first } }) as AnyStateMachine;
+    lightened.set(logic, known);
+  }
+  return known;
+}
+const lightened = new WeakMap<AnyStateMachine, AnyStateMachine>();
 
 /** Would the machine act on this event now? */
 export function wouldTake(
@@ -49,10 +61,11 @@ export function wouldTake(
 /** Snapshots already brought to life in this process. Rehydrating is half the price of a decision; a snapshot never changes. */
 const alive = new WeakMap<PersistedSnapshot, AnyMachineSnapshot>();
 
-function restore(definition: MachineDefinition, persisted: PersistedSnapshot): AnyMachineSnapshot {
+/** Brings a stored snapshot to life without starting anything. Throws RestoreError where this build cannot continue it. */
+export function restore(definition: MachineDefinition, persisted: PersistedSnapshot): AnyMachineSnapshot {
   const known = alive.get(persisted);
   if (known) return known;
-  const actor = createActor(definition.logic, { snapshot: structuredClone(persisted), ...options } as never);
+  const actor = createActor(definition.logic, { snapshot: structuredClone(persisted) } as never);
   const state = actor.getSnapshot() as AnyMachineSnapshot;
   // A renamed state does not throw: it gives an error snapshot. A renamed actor silently loses its child, and the state that
   // waits for it would wait for ever.
@@ -76,8 +89,7 @@ function packed(
   actions: readonly Action[],
   unchanged?: PersistedSnapshot,
 ): { next: NextState; effects: EffectWrite[] } {
-  const snapshot =
-    unchanged ?? (JSON.parse(JSON.stringify(definition.logic.getPersistedSnapshot(state))) as PersistedSnapshot);
+  const snapshot = unchanged ?? (definition.logic.getPersistedSnapshot(state) as unknown as PersistedSnapshot);
   alive.set(snapshot, state);
   return {
     next: {

@@ -1,226 +1,26 @@
-// What the kernel needs from the world, as types only: the rows of the registry, the requests that move them, the clock.
-// Words: docs/design.md section 2. A registry implementation imports this file and nothing else of src/.
-import type { JobEvent } from '../../machines/job/events.ts';
-import type { End, Outcome, Phase } from '../../machines/job/vocabulary.ts';
+// What the kernel needs from the world, as types only: the registry and the clock. The rows and requests they speak of come
+// along, so that a registry implementation imports this file and nothing else of src/.
+import type { Outcome, Phase } from '../../machines/job/vocabulary.ts';
+import type { Answer, Envelope, OutsideRequest, RequestSource, VerdictKind } from './requests.ts';
+import type {
+  DriverRecord,
+  InboxRow,
+  Json,
+  LeaseRow,
+  LogRow,
+  NewRow,
+  OutboxRow,
+  PersistedSnapshot,
+  Row,
+  SessionRow,
+  StepResult,
+  StepRow,
+  TimerRow,
+  Way,
+} from './rows.ts';
 
-/** A value that survives JSON.stringify and back. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
-// --- rows ------------------------------------------------------------------------------------------------------------------
-
-export interface PersistedSnapshot {
-  status: string;
-  value: unknown;
-  context: Record<string, unknown>;
-  children: Record<string, unknown>;
-  [key: string]: unknown;
-}
-
-/** One job. `spec` is what the caller asked for (agent, brief, working directory, …); the kernel never looks into it. */
-export interface Row {
-  id: string;
-  /** `job@1`: the machine and its version. */
-  machine: string;
-  /** Rises with every commit; half of the compare-and-set. */
-  version: number;
-  /** Rises with every claim of the row's lease; fences the former driver. */
-  epoch: number;
-  attempt: number;
-  /** `transport:target`; at most one job holds the session of that name. */
-  session: string;
-  spec: Json;
-  snapshot: PersistedSnapshot;
-  /** Projections of the snapshot, written in the same transaction. */
-  phase: Phase;
-  /** Dotted path of the deepest interesting state, for people: `injected.working`. */
-  state: string;
-  outcome: Outcome | null;
-  /** This attempt's signing key; minted in preflight, kept until redispatch so that a repeated `completed` can be told from a
-   *  forged one. Never printed. */
-  key: string | null;
-  cleanup: 'none' | 'open' | 'done';
-  /** How often in a row a decision about this row threw; from FAULT_LIMIT on the row is faulted. */
-  faults: number;
-  faultReason: string | null;
-  /** When a faulted row is closed. Registry time, ms. */
-  faultDeadline: number;
-  createdAt: number;
-  updatedAt: number;
-  /** When `state` was entered. */
-  since: number;
-}
-
-export interface NewRow {
-  id: string;
-  machine: string;
-  session: string;
-  spec: Json;
-  faultDeadline: number;
-}
-
-/** The mark of a once effect: UNIQUE (job, attempt, step). Started and without a result = never repeated, only inspected. */
-export interface StepRow {
-  job: string;
-  attempt: number;
-  step: string;
-  /** The driver that started it. */
-  driver: string;
-  epoch: number;
-  startedAt: number;
-  /** Until then the driver that started it may still be about to act, even if its lease is over. */
-  limitAt: number;
-  result: StepResult | null;
-}
-/** `withheld`: the driver that marked it knows that it did not act. */
-export type StepResult = 'done' | 'withheld';
-
-export interface OutboxRow {
-  id: number;
-  job: string;
-  attempt: number;
-  /** `invoke`: an effect that the machine waits for. `cleanup`: what must be undone after the end. */
-  kind: 'invoke' | 'cleanup';
-  /** Invoke id in the machine; for cleanup the word `cleanup`. */
-  invokeId: string;
-  src: string;
-  input: Json;
-  open: boolean;
-}
-
-export interface TimerRow {
-  job: string;
-  /** XState's id, `<delay>.<state id>`-like; unique per job. */
-  id: string;
-  /** Name of the delay: `deadline`, `idleTimeout`, … */
-  delay: string;
-  armedVersion: number;
-  /** Absolute, registry time, ms. */
-  fireAt: number;
-  event: { type: string };
-  /** Measures silence: time in which no driver watched is taken out of it. */
-  silence: boolean;
-}
-
-/** How a request reached the registry. */
-export type Way = 'inbox' | 'bus' | 'spool';
-
-export interface InboxRow {
-  /** Caller-made. A repeated id gets the first answer again, whatever else it says. */
-  id: string;
-  job: string;
-  request: OutsideRequest;
-  way: Way;
-  receivedAt: number;
-  answer: Answer | null;
-}
-
-export interface LogRow {
-  /** The log's own sequence, over the whole registry. */
-  seq: number;
-  job: string;
-  attempt: number;
-  /** The row's version after this entry; refusals keep it. */
-  version: number;
-  epoch: number;
-  at: number;
-  from: RequestSource | 'kernel';
-  /** What was asked or done: event type, `registered`, `claimed`, … */
-  what: string;
-  verdict: VerdictKind;
-  reason: string | null;
-  /** Where the row was after it. */
-  phase: Phase;
-  state: string;
-  outcome: Outcome | null;
-  /** Whatever else a reader needs to understand the entry. */
-  data: Json;
-  driver: string | null;
-}
-
-export interface DriverRecord {
-  id: string;
-  /** Machine, boot and pid namespace: pids of two hosts cannot be compared. */
-  host: string;
-  pid: number;
-  /** The process's start time as the system tells it; a pid alone is reused. */
-  started: string;
-  build: string;
-}
-
-export interface LeaseRow {
-  job: string;
-  /** Null after a release; the renewal time stays, since it says when somebody last watched. */
-  driver: DriverRecord | null;
-  epoch: number;
-  expiresAt: number;
-  renewedAt: number;
-}
-
-/** At most one job holds a session. A quarantined session is given to nobody until it is seen clean or gone. */
-export interface SessionRow {
-  session: string;
-  job: string;
-  attempt: number;
-  quarantine: string | null;
-  since: number;
-}
-
-// --- requests and answers ----------------------------------------------------------------------------------------------------
-
-/** One signed event of one attempt. Signed over everything but `sig`. */
-export interface Envelope {
-  v: 1;
-  id: string;
-  job: string;
-  attempt: number;
-  seq: number;
-  /** {type, detail?, manifest?}; the sequence number joins it on the way into the machine. */
-  event: { type: string; detail?: string; manifest?: string };
-  /** The agent's clock, ISO 8601; advisory only. */
-  at: string;
-  sig: string;
-}
-
-export type OutsideRequest =
-  | { from: 'agent'; id: string; envelope: Envelope }
-  | { from: 'person'; id: string; event: { type: string; detail?: string }; by: string }
-  | { from: 'person'; id: string; event: { type: 'redispatch'; attempt: number; detail?: string }; by: string };
-
-/** What an effect reports at its end. */
-export type EffectResult =
-  | { type: `xstate.done.actor.${string}`; output: unknown }
-  | { type: `xstate.error.actor.${string}`; error: { message: string; code?: string } };
-
-export type Request =
-  | OutsideRequest
-  | { from: 'clock'; timer: TimerRow }
-  | { from: 'effect'; outboxId: number; event: EffectResult | JobEvent };
-
-export type RequestSource = Request['from'];
-
-/** What admit says; `take` becomes a commit. */
-export type VerdictKind = 'take' | 'begin' | 'idempotent' | 'conflict' | 'refused';
-export type RefusalReason =
-  | 'unknown_job'
-  | 'other_attempt'
-  | 'bad_signature'
-  | 'malformed'
-  | 'not_now'
-  | 'stale_result'
-  | 'stale_timer'
-  | 'cleanup_open'
-  | 'faulted';
-
-/** What the one who asked is told, now and at every repetition. */
-export interface Answer {
-  verdict: VerdictKind;
-  /** The row's version after the commit, or the one that was judged. */
-  version: number;
-  reason: RefusalReason | null;
-  phase: Phase;
-}
-
-// --- the registry --------------------------------------------------------------------------------------------------------------
+export type * from './requests.ts';
+export type * from './rows.ts';
 
 /** What of a row a decision was made on; a commit that finds anything else does nothing and answers false. */
 export interface Read {
@@ -281,10 +81,24 @@ export interface Change {
   durable?: boolean;
 }
 
+/** The few columns that `stepward emit` judges by, without the snapshot and without the key. */
+export interface PeekedRow {
+  id: string;
+  machine: string;
+  attempt: number;
+  version: number;
+  phase: Phase;
+  state: string;
+  outcome: Outcome | null;
+  /** Somebody's lease on the row is alive: a request may be decided within moments. */
+  driven: boolean;
+}
+
 export interface RowFilter {
   /** Only rows that are not finished, or whose cleanup is open. */
   open?: boolean;
   session?: string;
+  /** The newest so many; listed in the order of their making. */
   limit?: number;
 }
 
@@ -298,6 +112,7 @@ export interface Registry {
 
   insert(row: NewRow, change: Change): Promise<Row>;
   load(id: string): Promise<Row | undefined>;
+  peek(id: string): Promise<PeekedRow | undefined>;
   /** Ids that begin with `prefix`, at most `limit`, in the order of their making. */
   idsWithPrefix(prefix: string, limit: number): Promise<string[]>;
   newestId(): Promise<string | undefined>;
@@ -364,11 +179,3 @@ export interface Clock {
 
 /** Checks who signed an envelope. Given to the kernel, which must not know how. */
 export type Verify = (envelope: Envelope, key: string) => boolean;
-
-/** The outcome record of an attempt: the same shape for success and failure (docs/design.md section 5). */
-export interface Ended {
-  status: End;
-  reason: Outcome['reason'];
-  detail: string | null;
-  settled: boolean | null;
-}

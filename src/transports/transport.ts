@@ -2,6 +2,7 @@
 // A transport knows places and keys; it does not know rows, states or rules.
 import type { Delivery } from '../../machines/job/setup.ts';
 import type { Hold } from '../../machines/job/vocabulary.ts';
+import type { OnceStep, StepInspection, StepOutcome } from '../kernel/once.ts';
 
 export const TRANSPORTS = Object.freeze(['headless', 'human'] as const);
 export type TransportName = (typeof TRANSPORTS)[number];
@@ -23,6 +24,9 @@ export interface Place {
   argv: string[];
   /** The whole environment of a started agent; nothing else is inherited. */
   env: Record<string, string>;
+  /** Without visible work for longer than this, ms, a turn counts as hidden. Absent: the transport's own. Give less than the
+   *  idle timeout, which begins only then. */
+  quietMs?: number;
 }
 
 /** Who holds the session, by the registry. */
@@ -65,6 +69,9 @@ export interface Look {
 export interface Capabilities {
   /** `look().turn` means something. False: the turn is hidden and the idle clock decides. */
   observesTurn: boolean;
+  /** A dialog can be seen. False: a question that the agent has told of stays open until the agent says otherwise; growing
+   *  output does not answer it. */
+  seesDialogs: boolean;
   /** Stepward starts the agent itself, so a running turn can only be ours and may be ended with the attempt. */
   ownsAgent: boolean;
   /** The session checks the fence in the same action as the act. */
@@ -75,33 +82,14 @@ export interface Capabilities {
   settleMs: number;
 }
 
-export type StepOutcome =
-  | 'done'
-  /** This driver knows that it did not act. */
-  | 'withheld'
-  /** Somebody started the step and left no result: it may have happened, and must be inspected. */
-  | 'unproven'
-  /** The epoch, the attempt or the right to act is gone. */
-  | 'lost';
-
-export interface OnceStep {
-  name: string;
-  /** Looks once more, right before the act and in the same breath; false: withheld. */
-  may?: () => boolean | Promise<boolean>;
-  act: () => void | Promise<void>;
-  /** How long the act may take at the most, ms: until then another driver must not conclude that it did not happen. */
-  limitMs: number;
-}
-
 /** What a transport may use while it delivers. Made by the kernel for one outbox row and one epoch. */
 export interface Hand {
   readonly fence: Fence;
   /** Aborted: begin no further step. */
   readonly signal: AbortSignal;
   once(step: OnceStep): Promise<StepOutcome>;
-  /** What became of a step of this attempt. `gone`: the driver that started it is proven dead, or its lease and the step's
-   *  own time limit are over, so that it cannot act any more. */
-  inspect(step: string): Promise<{ state: 'not-started' | 'done' | 'withheld' | 'open'; gone: boolean }>;
+  /** What became of a step of this attempt. */
+  inspect(step: string): Promise<StepInspection>;
   /** Tells the row what keeps us from typing. */
   hold(hold: Hold): Promise<void>;
   sleep(ms: number): Promise<void>;
@@ -111,6 +99,8 @@ export interface Hand {
 export class PlaceError extends Error {
   override name = 'PlaceError';
 }
+
+export type { OnceStep, StepInspection, StepOutcome };
 
 /** Every method ends by itself within a few seconds (`inject` and `remind`: while held, until the signal aborts). */
 export interface Transport {

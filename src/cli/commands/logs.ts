@@ -1,0 +1,73 @@
+import { EXIT } from '../../../machines/job/exit.ts';
+import type { LogRow } from '../../kernel/ports.ts';
+import { watchChanges } from '../changes.ts';
+import { type Define, examples } from '../command.ts';
+import type { Context } from '../context.ts';
+import { holderOf } from '../holder.ts';
+import { resolveJob } from '../ids.ts';
+import { watchInterrupts } from '../interrupts.ts';
+import type { Output } from '../io.ts';
+import { logAfter, saidIn } from '../news.ts';
+import { isEnded, iso } from '../status.ts';
+
+export const define: Define = (command, run) => {
+  command
+    .argument('[job]', 'id, unique prefix, or @last', '@last')
+    .option('-f, --follow', 'go on until the job has ended')
+    .addHelpText(
+      'after',
+      examples('stepward logs @last', 'stepward logs k7f3 -f', 'stepward logs k7f3 --json | jq .what'),
+    )
+    .action((text: string, { follow = false }: { follow?: boolean }) =>
+      run(async (ctx) => {
+        const job = await resolveJob(await ctx.registry(), text);
+        return show(ctx, job, follow);
+      }),
+    );
+};
+
+async function show(ctx: Context, job: string, follows: boolean): Promise<number> {
+  const { out } = ctx;
+  const registry = (await ctx.registry())!;
+  const interrupts = watchInterrupts();
+  const stop = AbortSignal.any([interrupts.signal, out.unread]);
+  const changes = watchChanges(registry);
+  let after = 0;
+  let warned = false;
+  try {
+    for (;;) {
+      // Asked before the log is read: what is written in between is then shown by this turn or the next one.
+      const row = await registry.load(job);
+      const over = row ? isEnded(row) && (row.cleanup !== 'open' || !(await holderOf(registry, job))) : true;
+      for (const entry of await logAfter(registry, job, after)) {
+        after = entry.seq;
+        if (out.json) out.object(entryObject(entry));
+        else out.print(entryLine(entry, out));
+      }
+      if (!follows || over || out.unread.aborted) return EXIT.ok;
+      if (interrupts.signal.aborted) return EXIT.interrupted;
+      if (!warned && !(await holderOf(registry, job))) {
+        warned = true;
+        out.say(`no live driver holds ${job}; to drive it: stepward resume ${job}`);
+      }
+      await changes.next(stop);
+    }
+  } finally {
+    changes.close();
+    interrupts.close();
+  }
+}
+
+const entryObject = ({ at, ...entry }: LogRow) => ({ at: iso(at), ...entry });
+
+function entryLine(entry: LogRow, { ink }: Output): string {
+  const { at, attempt, version, state, from, what, verdict, reason } = entry;
+  const said = saidIn(entry);
+  const ruling =
+    verdict === 'take' || verdict === 'begin' ? '' : `  ${ink.yellow(reason ? `${verdict}: ${reason}` : verdict)}`;
+  const head = `${clock(at)}  ${String(attempt).padStart(2)}/v${String(version).padEnd(3)}  ${ink.cyan(state.padEnd(28))}`;
+  return `${head}  ${from.padEnd(6)} ${what}${ruling}${said === null ? '' : ink.dim(`  · ${said}`)}`;
+}
+
+/** Local time of day: what a person compares with a watch. The JSON has the date. */
+const clock = (at: number): string => new Date(at).toTimeString().slice(0, 8);

@@ -1,0 +1,21 @@
+import { EXIT } from '../../../machines/job/exit.ts';
+import { type Define, examples } from '../command.ts';
+import { listRows, printRows } from '../list.ts';
+import { statusObject } from '../status.ts';
+
+export const define: Define = (command, run) => {
+  command
+    .option('-a, --all', 'ended jobs, too')
+    .addHelpText('after', examples('stepward ps', 'stepward ps --all', 'stepward ps --json | jq -r .id'))
+    .action(({ all = false }: { all?: boolean }) =>
+      run(async ({ out, registry: open }) => {
+        const registry = await open();
+        const rows = registry ? await listRows(registry, all) : [];
+        if (out.json) {
+          for (const { row, timers } of rows) out.object(statusObject(row, timers));
+        } else if (registry && rows.length > 0) printRows(out, registry.now(), rows);
+        else out.say(all ? 'no jobs yet: stepward delegate --help' : 'no open jobs (ended ones: stepward ps --all)');
+        return EXIT.ok;
+      }),
+    );
+};

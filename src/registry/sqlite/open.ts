@@ -1,0 +1,72 @@
+// From a directory to a registry. `stepward emit` comes through here once per event, so a registry that is already there costs
+// one statement.
+import { closeSync, mkdirSync, openSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock, Registry } from '../../kernel/ports.ts';
+import { RegistryError } from '../errors.ts';
+import { connect } from './connection.ts';
+import { type DriverName, loadDriver } from './driver.ts';
+import { asRegistryError, fromSystem } from './failures.ts';
+import { refuseNetworkFs } from './file-system.ts';
+import { REGISTRY_FILE } from './files.ts';
+import { createRegistry } from './registry.ts';
+import { prepareSchema } from './schema.ts';
+
+export interface SqliteOptions {
+  /** Absolute. Made with mode 0700 if it is not there; the file in it gets 0600: it holds the attempts' keys. */
+  dir: string;
+  clock: Clock;
+  /** Makes nothing, migrates nothing; every writing method throws `unreachable`. */
+  readonly?: boolean;
+  /** Only this driver (tests, doctor). */
+  driver?: DriverName;
+  /** How long a call waits for other processes, ms. Default 10 s. */
+  patienceMs?: number;
+}
+
+/**
+ * Opens the registry of a directory, and makes or migrates it first where needed.
+ * @throws RegistryError `unreachable`, `network_fs`, `newer_schema`, `corrupt`, `full`, `busy`.
+ */
+export async function openSqliteRegistry(options: SqliteOptions): Promise<Registry> {
+  const { dir, clock, readonly = false, driver: wanted, patienceMs } = options;
+  const file = join(dir, REGISTRY_FILE);
+  prepareDirectory(dir, file, readonly);
+  const driver = await loadDriver(wanted);
+  const connection = connect(openFile(), file, patienceMs);
+  try {
+    await prepareSchema(connection, file, readonly);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return createRegistry(connection, clock, dir);
+
+  function openFile() {
+    try {
+      return driver.open(file, readonly);
+    } catch (error) {
+      throw asRegistryError(error, file);
+    }
+  }
+}
+
+function prepareDirectory(dir: string, file: string, readonly: boolean): void {
+  try {
+    if (!readonly) mkdirSync(dir, { recursive: true, mode: 0o700 });
+    refuseNetworkFs(dir, statfsSync(dir));
+    if (!readonly) makePrivateFile(file);
+  } catch (error) {
+    throw error instanceof RegistryError ? error : fromSystem(error, dir);
+  }
+}
+
+/** SQLite would make it readable for everyone, and gives -wal and -shm the mode of the file. Only `wx`: closing a descriptor of a
+ *  file that is open elsewhere in this process would drop the locks that SQLite holds on it. */
+function makePrivateFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
