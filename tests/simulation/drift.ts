@@ -7,10 +7,13 @@ import { FAULT_TIMER } from '../../src/kernel/faults.ts';
 import type { Registry, Row } from '../../src/kernel/ports.ts';
 
 /** Sentences; none: they agree. */
-export async function driftOf(registry: Registry, row: Row): Promise<string[]> {
+export async function driftOf(registry: Registry, row: Row, isBlind: boolean): Promise<string[]> {
   const work = await registry.openWork(row.id);
   const timers = await registry.timers(row.id);
   const wanted = isEnd(row.phase) ? { invokes: [], timers: [] } : wantedBy(row);
+  // A watcher that sees nothing has gone, and its state stays.
+  if (isBlind && !work.some(({ src }) => src === 'watch'))
+    wanted.invokes = wanted.invokes.filter((id) => id !== 'watch');
   const cleanups = work.filter(({ kind }) => kind === 'cleanup').length;
   return [
     ...differences(

@@ -31,6 +31,9 @@ export async function happen(stage: Stage, mishap: Mishap, process: Process | un
     case 'long-stall':
       if (process) process.life.asleepUntil = scheduler.now + LONG_STALL_MS;
       return;
+    case 'slow':
+      // The scheduler sees to it.
+      return;
     case 'stop':
       if (process) void process.driver.stop().then(() => Object.assign(process.life, { retired: true }));
       return;

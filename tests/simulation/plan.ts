@@ -10,6 +10,8 @@ export type Trouble =
   /** It sleeps 40 s, or 400 s, and goes on where it was. */
   | 'stall'
   | 'long-stall'
+  /** Only this one step of it takes 20 s; the rest of the process goes on. */
+  | 'slow'
   /** It is asked to stop, and releases what it holds. */
   | 'stop'
   | 'second-driver'

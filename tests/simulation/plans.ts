@@ -70,6 +70,7 @@ const DRIVERS: Mishap['do'][] = [
   'short-absence',
   'stop',
   'full-disk',
+  'slow',
 ];
 const OTHERS: Mishap['do'][] = [
   'draft',
@@ -119,6 +120,7 @@ export const anyPlan: fc.Arbitrary<Plan> = fc.record({
     ),
     style: fc.constantFrom(...STYLES),
     work: steps,
+    blind: fc.boolean(),
     recordLag: fc.constantFrom(0, 3_000, 20_000),
     way: fc.constantFrom('inbox' as const, 'spool' as const),
   }),

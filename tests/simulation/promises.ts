@@ -8,6 +8,8 @@ import type { Result } from './simulate.ts';
 import { addressOf } from './world.ts';
 
 const UNDELIVERED = 5;
+/** No run has so much to tell: something goes round in circles. */
+const FLOOD = 1_500;
 /** What a driver may say in trouble that is not its own. */
 const EXPECTED = new RegExp(`another driver has taken over|${DISK_FULL}`);
 const PROVISIONAL = [
@@ -28,6 +30,7 @@ export function brokenPromises(result: Result): string[] {
     ...result.world.breaches,
     ...result.drift.map((what) => `rows and snapshot disagree: ${what}`),
     ...result.warnings.filter((text) => !EXPECTED.test(text)).map((text) => `warned: ${text}`),
+    ...(result.log.length > FLOOD ? [`${result.log.length} lines of log`] : []),
     ...hangs(result),
     ...endsTwice(result.log),
     ...tellsTheTruth(result),

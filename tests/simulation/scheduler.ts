@@ -39,8 +39,9 @@ export class Scheduler {
 
   constructor(
     seed: number,
-    /** Told when a gate is about to open; it may kill or stall the life, or change the world. */
-    private readonly reached: (label: string, nth: number, life: Life) => Promise<void>,
+    /** Told when a gate is about to open; it may kill or stall the life, or change the world. Gives how long this one gate
+     *  stays shut, ms, while the rest of its process goes on: a slow disk, a slow key. */
+    private readonly reached: (label: string, nth: number, life: Life) => Promise<number>,
   ) {
     this.random = mulberry(seed);
   }
@@ -87,7 +88,7 @@ export class Scheduler {
       const nth = (this.visits.get(picked.label) ?? 0) + 1;
       this.visits.set(picked.label, nth);
       if (picked.label !== 'slept') this.trail.push({ label: picked.label, nth });
-      await this.reached(picked.label, nth, picked.life);
+      picked.notBefore = this.now + (await this.reached(picked.label, nth, picked.life));
       if (!this.isReady(picked)) return true;
     }
     this.waiting.splice(this.waiting.indexOf(picked), 1);

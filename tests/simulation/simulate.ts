@@ -45,6 +45,7 @@ export interface Result {
 
 const SILENCES = ['idleTimeout', 'permissionTimeout'];
 const VISIBLE_MS = 30_000;
+const SLOW_MS = 20_000;
 /** How long a sleeper is waited for after the end: it may still hold a key in its hand. */
 const EPILOGUE_GATES = 80;
 
@@ -58,9 +59,12 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
   const epochs = new Map<string, number>();
   const listeners = new Map<Life, { heard: boolean; listener: () => void }>();
 
-  const scheduler = new Scheduler(plan.seed, (label, nth, life) =>
-    trouble(({ at }) => 'label' in at && at.label === label && at.nth === nth, life),
-  );
+  const scheduler = new Scheduler(plan.seed, async (label, nth, life) => {
+    const isDue = ({ at }: Mishap) => 'label' in at && at.label === label && at.nth === nth;
+    const delayMs = waiting.some((mishap) => mishap.do === 'slow' && isDue(mishap)) ? SLOW_MS : 0;
+    await trouble(isDue, life);
+    return delayMs;
+  });
   const registry = await openMemoryRegistry({ now: () => scheduler.now, sleep: async () => {} });
   const desk = new Desk(plan.world.way, scheduler, registry, () => changed());
   const parts = { options: { ...plan.world }, scheduler, desk, epochOf: (job: string) => epochs.get(job) ?? 0 };
@@ -72,7 +76,7 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
       judgeSilence(read, change);
       const row = await registry.load(read.id);
       rows = rows.map((known) => (known.id === row?.id ? row : known));
-      if (row && drift.length === 0) drift.push(...(await driftOf(registry, row)));
+      if (row && drift.length === 0) drift.push(...(await driftOf(registry, row, plan.world.blind === true)));
     },
     claimed: (_, job, epoch) => void epochs.set(job, epoch),
     changed: () => changed(),

@@ -26,6 +26,21 @@ const second = (from: number): Mishap['at'] => ({ second: from });
 
 const STORIES: Story[] = [
   {
+    tells:
+      'every driver dies before a report is verified, and nobody comes for three minutes (limits are the effect’s own time)',
+    mishaps: [{ at: at('commit done awaitTurn:after'), do: 'absence' }],
+    without: { twist: twists.limitsCountAlways },
+    breach: /came to report_invalid/,
+  },
+  {
+    tells: 'a paste is slow, and the job is cancelled meanwhile (nothing else touches the session before it has ended)',
+    mishaps: [
+      { at: at('paste:before'), do: 'slow' },
+      { at: at('paste:before'), do: 'cancel' },
+    ],
+    breach: /still in the composer|warned/,
+  },
+  {
     tells: 'a sleeping driver wakes between its mark and the last look at the registry, where no fence helps',
     world: { fenced: false },
     mishaps: [{ at: at('commit step.started paste:after'), do: 'long-stall' }],

@@ -105,5 +105,10 @@ export const noLookNeeded: Twist = {
   }),
 };
 
+/** A limit on an effect counts also while nobody ran it. */
+export const limitsCountAlways: Twist = {
+  ports: (ports) => ({ ...ports, definitions: { job: { ...jobDefinition, effectLimitMs: () => null } } }),
+};
+
 /** Any signature will do. */
 export const believesEverybody: Twist = { ports: (ports) => ({ ...ports, verify: () => true }) };

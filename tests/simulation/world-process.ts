@@ -62,7 +62,7 @@ export class ProcessWorld implements World {
 
   visiblyWorking(job: string, attempt: number): number {
     const run = this.runs.get(addressOf({ job, attempt }));
-    if (!this.readable || run?.phase !== 'running' || run.waiting) return 0;
+    if (!this.readable || this.parts.options.blind || run?.phase !== 'running' || run.waiting) return 0;
     return this.parts.scheduler.now - run.turn.since;
   }
 
@@ -71,12 +71,12 @@ export class ProcessWorld implements World {
   }
 
   transportFor(life: Life): Transport {
-    const { scheduler } = this.parts;
+    const { scheduler, options } = this.parts;
     const pass = (label: string) => scheduler.pass(life, label);
     return {
       name: 'headless',
       capabilities: {
-        observesTurn: true,
+        observesTurn: options.blind !== true,
         seesDialogs: false,
         ownsAgent: true,
         fences: true,

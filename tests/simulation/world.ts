@@ -13,6 +13,8 @@ export interface WorldOptions {
   recordLag: number;
   /** How an envelope travels. */
   way: 'inbox' | 'spool';
+  /** Nothing can be said about a running turn. Processes only. */
+  blind?: boolean;
   /** The session checks the fence together with the act. False: a transport that cannot. */
   fenced?: boolean;
   /** The look that allows a key and the key are one action. False: the look comes before the mark. Panes only. */
