@@ -75,8 +75,8 @@ async function decideOn(
   request: Request,
   options: HandleOptions,
 ): Promise<Ruling> {
-  const parsed = eventOf(definition, request);
   try {
+    const parsed = eventOf(definition, request);
     const facts = await factsAbout(context, definition, row, request, parsed);
     const admission = admit(definition, row, request, facts);
     if (admission.kind === 'refused' && admission.reason === 'faulted') {
