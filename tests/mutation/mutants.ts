@@ -177,8 +177,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     breaks: 'reconcile: stopped effects are aborted',
     file: 'src/kernel/tasks.ts',
-    from: '      task.controller.abort();\n    }',
-    to: '    }',
+    from: 'if (!wanted.some((work) => work.id === task.work.id) ||',
+    to: 'if (',
   },
   {
     breaks: 'reconcile: nothing beside an effect that is being stopped',

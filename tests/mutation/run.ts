@@ -20,7 +20,7 @@ const SUITES = [
     'tests/models/migrate',
   ],
   ['tests/registry/sqlite', 'tests/signals/envelope'],
-  ['tests/kernel', 'tests/simulation/stories'],
+  ['tests/kernel', 'tests/simulation/stories', 'tests/models/runner'],
   ['tests/e2e/completion'],
 ];
 
@@ -57,7 +57,7 @@ function apply({ file, from, to }: Mutant): () => void {
   return () => writeFileSync(path, text);
 }
 
-const word = process.argv[2] ?? '';
+const word = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? '';
 const chosen = MUTANTS.filter(({ breaks }) => breaks.includes(word));
 for (const mutant of chosen) apply(mutant)(); // all must fit before the first one runs
 if (!process.argv.includes('--no-baseline') && caughtBy() !== null)

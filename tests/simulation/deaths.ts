@@ -22,7 +22,10 @@ export const planFor = (world: WorldOptions, dies?: Place): Plan => ({
   world,
   jobs: 1,
   // A person is near who answers what is asked.
-  mishaps: [{ at: { second: 15 }, do: 'answer' }, ...(dies ? [{ at: dies, do: 'kill' as const }] : [])],
+  mishaps: [
+    ...[15, 60, 90].map((second) => ({ at: { second }, do: 'answer' as const })),
+    ...(dies ? [{ at: dies, do: 'kill' as const }] : []),
+  ],
 });
 
 export function endingOf(result: Result): Ending {

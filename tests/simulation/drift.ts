@@ -14,8 +14,11 @@ export async function driftOf(registry: Registry, row: Row, isBlind: boolean): P
   // A watcher that sees nothing has gone, and its state stays.
   if (isBlind && !work.some(({ src }) => src === 'watch'))
     wanted.invokes = wanted.invokes.filter((id) => id !== 'watch');
+  // Only its end makes a blind watcher's turn hidden.
+  const isOver = isBlind && row.state === 'injected.hidden' && work.some(({ src }) => src === 'watch');
   const cleanups = work.filter(({ kind }) => kind === 'cleanup').length;
   return [
+    ...(isOver ? ['the watcher has ended and is still open'] : []),
     ...differences(
       'effect',
       wanted.invokes,

@@ -98,6 +98,11 @@ export class Scheduler {
     return true;
   }
 
+  /** Somebody is still in the middle of a slow act. */
+  hasSlowGate(): boolean {
+    return this.waiting.some(({ life, label, notBefore }) => life.alive && label !== 'slept' && notBefore > this.now);
+  }
+
   /** When the next gate can open, or null if none ever will. */
   nextTime(): number | null {
     const times = this.waiting

@@ -76,7 +76,8 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
       judgeSilence(read, change);
       const row = await registry.load(read.id);
       rows = rows.map((known) => (known.id === row?.id ? row : known));
-      if (row && drift.length === 0) drift.push(...(await driftOf(registry, row, plan.world.blind === true)));
+      if (row && drift.length === 0)
+        drift.push(...(await driftOf(registry, row, plan.world.kind === 'process' && plan.world.blind === true)));
     },
     claimed: (_, job, epoch) => void epochs.set(job, epoch),
     changed: () => changed(),
@@ -177,7 +178,7 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
   }
 
   async function over(): Promise<boolean> {
-    if (stage.wantsAnother || rows.some(({ cleanup }) => cleanup !== 'done')) return false;
+    if (stage.wantsAnother || scheduler.hasSlowGate() || rows.some(({ cleanup }) => cleanup !== 'done')) return false;
     return (
       (await registry.jobsWithUndecided()).length === 0 &&
       processes.every(({ life }) => !life.alive || life.asleepUntil <= scheduler.now)

@@ -27,6 +27,17 @@ const second = (from: number): Mishap['at'] => ({ second: from });
 const STORIES: Story[] = [
   {
     tells:
+      'a sleeper wakes right after its successor has claimed, before the row has moved (the epoch in the compare-and-set)',
+    world: { style: 'quiet', work: 100 },
+    mishaps: [
+      { at: at('commit turn.working:before'), do: 'stall' },
+      { at: at('claim:after', 2), do: 'long-stall' },
+    ],
+    without: { twist: twists.commitsBlindly },
+    breach: /was driven by .* and|although \d+ was claimed/,
+  },
+  {
+    tells:
       'every driver dies before a report is verified, and nobody comes for three minutes (limits are the effect’s own time)',
     mishaps: [{ at: at('commit done awaitTurn:after'), do: 'absence' }],
     without: { twist: twists.limitsCountAlways },
@@ -34,6 +45,7 @@ const STORIES: Story[] = [
   },
   {
     tells: 'a paste is slow, and the job is cancelled meanwhile (nothing else touches the session before it has ended)',
+    world: { fenced: false },
     mishaps: [
       { at: at('paste:before'), do: 'slow' },
       { at: at('paste:before'), do: 'cancel' },

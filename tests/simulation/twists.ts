@@ -92,11 +92,6 @@ const unmarked = (env: EffectEnv): Partial<EffectEnv> => ({
 export const unmarkedDelivery: Twist = { ports: (ports) => withEnv(ports, 'inject', unmarked) };
 export const unmarkedInterrupt: Twist = { ports: (ports) => withEnv(ports, 'cleanup', unmarked) };
 
-/** A look counts from when the driver gets round to noting it. */
-export const looksCountLate: Twist = {
-  ports: (ports) => withEnv(ports, 'watch', (env) => ({ looking: () => () => env.looking()() })),
-};
-
 /** A due silence timer does not wait for a look. */
 export const noLookNeeded: Twist = {
   ports: (ports) => ({
