@@ -70,6 +70,7 @@ export const SILENCE_DELAYS: readonly string[] = Object.freeze(['idleTimeout', '
 
 /** Timers that limit how long an effect of ours may take, and by which limit: they say nothing while nobody ran the effect. */
 export const EFFECT_LIMITS: Readonly<Record<string, keyof Limits>> = Object.freeze({
+  queueTimeout: 'queue',
   preflightLimit: 'preflight',
   idleProbeLimit: 'idleProbe',
   openWaysLimit: 'openWays',

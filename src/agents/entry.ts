@@ -11,6 +11,9 @@ export type Role = (typeof ROLES)[number];
 export const AGENT_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$/;
 export const AGENT_NAME_FORM = '1 to 40 of the characters A-Z a-z 0-9 _ . -, beginning with a letter or digit';
 
+/** Every object has these by itself; a list of agents by name could not tell them apart from one that was written down. */
+export const isReserved = (name: string): boolean => name in Object.prototype;
+
 export interface AgentEntry {
   kind: Kind;
   transport?: TransportName | undefined;
@@ -49,6 +52,10 @@ export function problemOf(entry: AgentEntry): EntryProblem | null {
       problem: `is a command line, and kind ${kind} starts nothing`,
       allowed,
     };
+  }
+  if (command?.[0] === '') {
+    const allowed = 'a command line that begins with a program';
+    return { part: 'command', value: '', problem: 'is not a program', allowed };
   }
   if (session !== undefined) {
     const named = parseSession(session);

@@ -1,4 +1,5 @@
 // The task, from one of three places.
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -34,7 +35,8 @@ async function readBrief(file: string, given: string): Promise<Buffer> {
   const bad = (problem: string) =>
     new UsageError({ option: '--brief', value: given, problem, allowed: 'a readable text file of at most 1 MiB' });
   try {
-    const handle = await open(file, 'r');
+    // Of a FIFO, too, which would otherwise wait for a writer. Not `openRegular`: a brief may be a symlink.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await handle.stat();
       if (!stats.isFile()) throw bad('is not a file');

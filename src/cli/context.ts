@@ -1,6 +1,6 @@
 // What a command works with, opened only when it asks: bad input must be answered before anything is written, and a command that
 // reads must not create the registry it finds missing.
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../jobs/engine.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -71,7 +71,8 @@ export function createContext(io: Io, flags: Globals, rest: string[] | null): Co
     registryPlace: place,
     registry: once(async () => {
       const { dir } = await place();
-      if (!existsSync(join(dir, REGISTRY_FILE))) return null;
+      // Empty: somebody is about to make one, or gave up.
+      if (!statSync(join(dir, REGISTRY_FILE), { throwIfNoEntry: false })?.size) return null;
       const { openSqliteRegistry } = await import('../registry/sqlite/open.ts');
       const registry = await openSqliteRegistry({ dir, clock: io.world?.clock ?? systemClock, readonly: true });
       closers.push(() => registry.close());

@@ -1,8 +1,9 @@
 // Why a job is where it is: what it waits for, since when, until when, what happens then, what was refused, what a person can do.
 import type { DriverRecord, Registry } from '../kernel/ports.ts';
+import { type AgentOutput, agentOutput } from './agent-output.ts';
 import { RefusedError } from './errors.ts';
 import { holderOf, needsDriver } from './holder.ts';
-import { logAfter } from './news.ts';
+import { logAfter, saidIn } from './news.ts';
 import { type NextStep, nextSteps } from './next.ts';
 import { iso, type StatusObject, statusObject } from './status.ts';
 import { plain } from './text.ts';
@@ -15,6 +16,12 @@ export interface Explanation extends StatusObject {
   waitsFor: string;
   /** Not ended, or not cleaned up. */
   open: boolean;
+  /** The question of a blocked agent, in its words. */
+  asks: string | null;
+  /** The agent's last words. */
+  lastSaid: string | null;
+  /** What a started agent printed last; only of an attempt that has ended badly. */
+  output: AgentOutput | null;
   hold: string | null;
   timers: { delay: string; at: string; happens: string }[];
   driver: DriverRecord | null;
@@ -26,13 +33,18 @@ export interface Explanation extends StatusObject {
   canDo: NextStep[];
 }
 
-export async function explain(registry: Registry, id: string): Promise<Explanation> {
+export async function explain(registry: Registry, id: string, registryDir: string): Promise<Explanation> {
   const row = await registry.load(id);
   if (!row) throw new RefusedError(`job ${id} is gone from the registry`);
   const timers = await registry.timers(id);
   const driver = await holderOf(registry, id);
   const session = await registry.sessionRow(row.session);
-  const refused = (await logAfter(registry, id, 0)).filter(
+  const log = await logAfter(registry, id, 0);
+  const spoken = log.filter(
+    ({ from, verdict, attempt }) => from === 'agent' && verdict === 'take' && attempt === row.attempt,
+  );
+  const question = spoken.findLast(({ what }) => what === 'permission_required');
+  const refused = log.filter(
     // An effect's late news are refused all the time; what somebody said and was refused is what a reader looks for.
     ({ verdict, attempt, from }) =>
       attempt === row.attempt && OUTSIDE.includes(from) && (verdict === 'refused' || verdict === 'conflict'),
@@ -44,6 +56,9 @@ export async function explain(registry: Registry, id: string): Promise<Explanati
     detail: status.detail && plain(status.detail),
     waitsFor: waitsFor(row.state),
     open: needsDriver(row),
+    asks: row.state.endsWith('blocked') && question ? saidIn(question) : null,
+    lastSaid: row.phase === 'injected' ? (spoken.map(saidIn).findLast((said) => said !== null) ?? null) : null,
+    output: status.exit ? await agentOutput(registryDir, row) : null,
     hold: row.phase === 'pending' && typeof hold === 'string' ? hold : null,
     timers: timersThatMatter(timers).map(({ delay, fireAt }) => ({
       delay,

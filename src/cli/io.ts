@@ -52,12 +52,15 @@ const CLEAR_LINE = '\r\x1b[2K';
 
 export function createOutput(io: Io, json: boolean): Output {
   const gone = new AbortController();
-  for (const stream of [io.stdout, io.stderr]) {
-    // EPIPE and its like are no crash: the job goes on, there is only nobody to tell.
-    stream.on('error', () => {
-      if (stream === io.stdout) gone.abort();
-    });
-  }
+  // Neither is a crash: the job goes on. EPIPE: there is only nobody to tell. A full disk: somebody misses the result.
+  const lost = (error: NodeJS.ErrnoException) => {
+    if (!gone.signal.aborted && error.code !== 'EPIPE') {
+      io.stderr.write(`error: standard output could not be written (${error.code ?? error.message})\n`);
+    }
+    gone.abort();
+  };
+  io.stdout.on('error', lost);
+  io.stderr.on('error', () => {});
   const terminal = (stream: Writable) => (stream as Terminal).isTTY === true && io.env.TERM !== 'dumb';
   const colours = (stream: Writable) => createColors(terminal(stream) && !io.env.NO_COLOR);
   let painted = false;

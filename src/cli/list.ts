@@ -1,7 +1,11 @@
 // Rows as a table.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { statusOf } from '../../machines/job/vocabulary.ts';
 import { specOf } from '../jobs/spec.ts';
 import type { Registry, Row, TimerRow } from '../kernel/ports.ts';
+import { REGISTRY_FILE } from '../registry/sqlite/files.ts';
+import type { Context } from './context.ts';
 import { formatDuration } from './durations.ts';
 import { holderOf, isFaulted, needsDriver } from './holder.ts';
 import { isHandedOver } from './human.ts';
@@ -37,6 +41,15 @@ function firstStep(row: Row, driven: boolean): NextStep | null {
   const [first] = nextSteps(row, driven);
   const answers = driven && isHandedOver(row);
   return answers ? { command: `stepward explain ${row.id}`, why: 'see how to answer' } : (first ?? null);
+}
+
+/** A directory that was named and holds none is more likely a slip than an empty list. True: it was told. */
+export async function tellNoRegistry({ out, registryPlace }: Context): Promise<boolean> {
+  const { dir, source } = await registryPlace();
+  const named = source === '--registry' || source === 'STEPWARD_REGISTRY';
+  if (!named || existsSync(join(dir, REGISTRY_FILE))) return false;
+  out.say(`no registry in ${dir} yet`);
+  return true;
 }
 
 export function printRows(out: Output, now: number, rows: readonly Listed[], withNext = false): void {

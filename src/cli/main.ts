@@ -11,6 +11,10 @@ async function main(): Promise<number> {
   return runProgram(process.argv.slice(2), { stdin, stdout, stderr, env, cwd: process.cwd() });
 }
 
+// If everything is over before main() is, Node would end with 0, which says "completed".
+process.exitCode = 1;
+process.once('beforeExit', () => process.stderr.write('error: ended without a result\n'));
+
 main().then(
   // exit() and not exitCode: a handle that somebody forgot must not keep a finished command from ending.
   (code) => process.exit(code),

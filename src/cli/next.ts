@@ -21,7 +21,7 @@ export function nextSteps(row: Row, driven: boolean): NextStep[] {
     const exit = exitOf(row);
     if (exit === EXIT.ok) return [step(`stepward status ${row.id}`, 'see its report')];
     const why = exit === EXIT.undelivered ? 'try again: nothing was sent' : 'try again, as a new attempt';
-    return [step(`stepward redispatch ${row.id}`, why), logs];
+    return [step(`stepward redispatch ${row.id} && stepward resume ${row.id}`, why), logs];
   }
   const cancel = step(`stepward cancel ${row.id}`, 'end it');
   if (isFaulted(row)) return [cancel, logs];

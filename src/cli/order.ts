@@ -74,6 +74,7 @@ async function workingDirectory(base: string, given: string | undefined): Promis
       problem,
       allowed: 'an existing directory that can be written',
     });
+  if (given === '') throw bad('is empty');
   const stats = await stat(cwd).catch(() => null);
   if (!stats) throw bad('does not exist');
   if (!stats.isDirectory()) throw bad('is not a directory');

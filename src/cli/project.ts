@@ -1,6 +1,6 @@
 // Where this project begins and ends, and where its registry lives (docs/design.md section 6).
 import { execFile } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -64,15 +64,30 @@ export interface RegistryPlace {
 
 /** Throws UsageError. Before anything is opened: SQLite's own words for it name no option. */
 export function requireUsable({ dir, source }: RegistryPlace): void {
-  const found = statSync(dir, { throwIfNoEntry: false });
-  if (!found || found.isDirectory()) return;
   const option = source === 'config' ? 'config: registry' : source;
-  throw new UsageError({
-    option,
-    value: dir,
-    problem: 'is not a directory',
-    allowed: 'a directory, which may be missing',
-  });
+  const bad = (value: string, problem: string, allowed: string) => new UsageError({ option, value, problem, allowed });
+  const directory = 'a directory, which may be missing';
+  const found = look(dir, (problem) => bad(dir, problem, directory));
+  if (!found) return;
+  if (!found.isDirectory()) throw bad(dir, 'is not a directory', directory);
+  const file = join(dir, REGISTRY_FILE);
+  const inIt = 'a directory whose registry.db is a registry or missing';
+  const database = look(file, (problem) => bad(file, problem, inIt));
+  if (database?.isDirectory()) throw bad(file, 'is a directory', inIt);
+  if (database && !database.isFile()) throw bad(file, 'is not a file', inIt);
+}
+
+/** Null: there is nothing. */
+function look(path: string, bad: (problem: string) => UsageError): Stats | null {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found) return found;
+    if (!lstatSync(path, { throwIfNoEntry: false })) return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw bad(code === 'ENOTDIR' ? 'lies below something that is not a directory' : `cannot be used (${code})`);
+  }
+  throw bad('is a symlink to nothing');
 }
 
 export interface RegistryWishes {

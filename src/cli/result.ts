@@ -6,6 +6,7 @@ import { EXIT } from '../../machines/job/exit.ts';
 import { specOf } from '../jobs/spec.ts';
 import type { Registry, Row } from '../kernel/ports.ts';
 import { attemptPaths } from '../signals/paths.ts';
+import { agentOutput } from './agent-output.ts';
 import type { Context } from './context.ts';
 import { formatDuration } from './durations.ts';
 import { noNews, readNews } from './news.ts';
@@ -29,9 +30,20 @@ export async function printResult(ctx: Context, registry: Registry, row: Row): P
   if (detail !== null) out.print(`  ${plain(detail)}`);
   if (files[0]) out.print(`  report: ${files[0]}`);
   for (const artifact of files.slice(1)) out.print(`  artifact: ${artifact}`);
-  if (exit === EXIT.undelivered) out.say(`nothing was sent; once the cause is gone: stepward redispatch ${row.id}`);
-  else if (exit !== EXIT.ok) out.say(`why: stepward explain ${row.id} · again: stepward redispatch ${row.id}`);
+  if (exit !== EXIT.ok) await showOutput(ctx, row);
+  if (exit === EXIT.undelivered)
+    out.say(`nothing was sent; once the cause is gone: stepward redispatch ${row.id} && stepward resume ${row.id}`);
+  else if (exit !== EXIT.ok)
+    out.say(`why: stepward explain ${row.id} · again: stepward redispatch ${row.id} && stepward resume ${row.id}`);
   return exit;
+}
+
+/** A failure is most often told by what the agent printed last. */
+async function showOutput(ctx: Context, row: Row): Promise<void> {
+  const printed = await agentOutput((await ctx.registryPlace()).dir, row);
+  if (!printed) return;
+  ctx.out.say(`its last output (all of it: stepward logs ${row.id} --output):`);
+  for (const line of printed.tail) ctx.out.say(`  | ${line}`);
 }
 
 /**

@@ -100,7 +100,7 @@ async function verifyReport(shop: Workshop, env: EffectEnv): Promise<{ valid: bo
   const manifest = row.snapshot.context.manifest as string | null;
   if (row.key === null || manifest === null) return { valid: false, why: 'no report was named' };
   const ref: AttemptRef = { cwd: specOf(row).cwd, job: env.job, attempt: env.attempt };
-  const verified = await shop.files.verify({ ...ref, key: row.key });
+  const verified = await shop.files.verify({ ...ref, key: row.key, signal: env.signal });
   if (!verified.valid) return { valid: false, why: verified.why };
   if (verified.sha256 !== manifest) return { valid: false, why: 'the manifest is not the one that completed named' };
   return { valid: true };

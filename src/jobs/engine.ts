@@ -48,7 +48,7 @@ export interface Engine {
   /** The same, once everything is undone. */
   cleanedUp(job: string, signal?: AbortSignal): Promise<Row | null>;
   /** Ctrl-C (section 5): nothing delivered → cancelled; delivered → the lease is released and headless children are stopped. */
-  interrupt(job: string): Promise<'cancelled' | 'released' | 'ended'>;
+  interrupt(job: string): Promise<'cancelled' | 'released' | 'stopped' | 'ended'>;
   stop(): Promise<void>;
 }
 
@@ -180,8 +180,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
         return 'cancelled';
       }
       await driver.release(job);
-      if (transportOf(shop, row).capabilities.ownsAgent) await stopAgent(shop, row, record);
-      return 'released';
+      if (!transportOf(shop, row).capabilities.ownsAgent) return 'released';
+      await stopAgent(shop, row, record);
+      return 'stopped';
     },
     async stop() {
       await driver.stop();

@@ -16,6 +16,12 @@ export async function watch(shop: Workshop, env: EffectEnv): Promise<void> {
   while (!env.signal.aborted) {
     const looked = env.looking();
     const look = await transport.look(place);
+    if (!look.alive && !(look.nonce || !transport.capabilities.ownsAgent) && (await isSubmitting(env))) {
+      // An agent of ours that has not started has not exited: whether it ever will is the delivery's to find out and to say.
+      looked();
+      await transport.change(place, LOOK_EVERY_MS, env.signal);
+      continue;
+    }
     if (!look.alive) {
       looked();
       await env.report({ type: 'agent.exited', ...(look.detail !== null && { detail: look.detail }) });
@@ -34,6 +40,8 @@ export async function watch(shop: Workshop, env: EffectEnv): Promise<void> {
     await transport.change(place, LOOK_EVERY_MS, AbortSignal.any([env.signal, env.lookWanted()]));
   }
 }
+
+const isSubmitting = async (env: EffectEnv): Promise<boolean> => regionsOf(await env.row()).delivery === 'submitting';
 
 /** Where the regions of injected are; null outside of it. */
 function regionsOf(row: Row): { delivery: string | null; turn: string | null } {

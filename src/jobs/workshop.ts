@@ -38,6 +38,10 @@ export interface Workshop {
 /** An agent's silence of a tenth of its idle timeout says that it is no longer seen working, at most 10 s. */
 const quietMsOf = (idleMs: number): number => Math.min(10_000, Math.max(100, Math.floor(idleMs / 10)));
 
+/** What a transport keeps for an attempt: markers, exit status, the agent's output. */
+export const runDirOf = (registryDir: string, row: Pick<Row, 'id' | 'attempt'>): string =>
+  join(registryDir, 'runs', row.id, String(row.attempt));
+
 export function placeOf(shop: Workshop, row: Row): Place {
   const spec = specOf(row);
   const dir = join(spec.cwd, '.stepward', row.id, String(row.attempt));
@@ -46,7 +50,7 @@ export function placeOf(shop: Workshop, row: Row): Place {
     attempt: row.attempt,
     target: spec.target,
     cwd: spec.cwd,
-    runDir: join(shop.registryDir, 'runs', row.id, String(row.attempt)),
+    runDir: runDirOf(shop.registryDir, row),
     brief: join(dir, 'brief.md'),
     argv: spec.argv,
     quietMs: quietMsOf(spec.limits.idle),

@@ -101,6 +101,8 @@ export interface Held {
   draining: Promise<unknown>;
   working: Promise<void>;
   stop: AbortController;
+  /** What is wrong with the ways in, as it was last told. */
+  waysTrouble: string | null;
 }
 
 export interface Context extends DriverPorts {

@@ -8,6 +8,7 @@ import type { DriverRecord, Row } from './ports.ts';
 import { abortTasks, reconcile } from './tasks.ts';
 import { fireDue } from './timers.ts';
 import { upgrade } from './upgrade.ts';
+import { openWays } from './ways.ts';
 
 /** The poll behind every hint: a spool, a timer or an inbox row is never noticed later than this. */
 const POLL_MS = 1_000;
@@ -121,7 +122,7 @@ export function createDriver(ports: DriverPorts): Driver {
 
   /** One turn: what came in, what is due, what must run. Gives the time of the next timer. */
   async function advance(mine: Held, row: Row): Promise<number | null> {
-    if (hasWays(row)) await ports.ways.open(row, () => mine.poke.poke());
+    if (hasWays(row)) await openWays(context, mine, row);
     await drain(context, mine);
     const next = await fireDue(context, mine, () => drain(context, mine));
     await reconcile(context, mine);

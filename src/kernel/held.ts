@@ -27,6 +27,7 @@ export const makeHeld = ({ job, epoch, concludes, now }: Claimed, clock: Clock):
   draining: Promise.resolve(),
   working: Promise.resolve(),
   stop: new AbortController(),
+  waysTrouble: null,
 });
 
 /** Later than this after the last renewal, the driver has been asleep or stalled. */

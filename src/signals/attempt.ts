@@ -4,7 +4,7 @@ import { makeDirectories, makeSpool } from './directories.ts';
 import { type AttemptEnv, ENV_SCHEMA } from './env-file.ts';
 import { AttemptError } from './errors.ts';
 import { excludeFromGit } from './exclude.ts';
-import { reasonOf, writeWhole } from './files.ts';
+import { codeOf, reasonOf, writeWhole } from './files.ts';
 import { isCount, isJobId } from './names.ts';
 import { type AttemptPaths, type AttemptRef, attemptPaths, STEPWARD_DIRECTORY } from './paths.ts';
 
@@ -44,6 +44,11 @@ export async function prepareAttempt(preparation: Preparation): Promise<AttemptP
 }
 
 /** When the attempt ends: nothing signed with it counts any more. Idempotent. */
-export const removeKey = (paths: Pick<AttemptPaths, 'key'>): Promise<void> => rm(paths.key, { force: true });
+export async function removeKey(paths: Pick<AttemptPaths, 'key'>): Promise<void> {
+  await rm(paths.key, { force: true }).catch((error: unknown) => {
+    // The agent put a file where a directory above it was: the key is gone all the same.
+    if (codeOf(error) !== 'ENOTDIR') throw error;
+  });
+}
 
 const present = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);

@@ -6,7 +6,7 @@ import { join, relative, sep } from 'node:path';
 import { codeOf, FileKindError, readRegular, reasonOf, writeWhole } from './files.ts';
 import { isCount, isRecord, isSha256 } from './names.ts';
 import { type AttemptRef, attemptPaths } from './paths.ts';
-import { type Content, contentOf, handedIn, pathInside } from './report-files.ts';
+import { type Content, contentOf, type Expected, handedIn, pathInside } from './report-files.ts';
 import { isSignedWith, signatureOf } from './signature.ts';
 
 const MANIFEST_SCHEMA = 'stepward.manifest/1';
@@ -63,11 +63,15 @@ export async function finalizeReport({ key, report, artifacts = [], from, ...ref
 
 export type Verified = ({ valid: true } & Finalized) | { valid: false; why: string };
 
-/** Reads everything again. Never throws for what an agent can have done: `why` is a sentence that names the file. */
-export async function verifyManifest({ key, ...ref }: AttemptRef & { key: string }): Promise<Verified> {
+export type Verification = AttemptRef & { key: string; signal?: AbortSignal | undefined };
+
+/** Reads everything again. Never throws for what an agent can have done: `why` is a sentence that names the file. Throws the
+ *  signal's reason when aborted: nothing is proven then, neither way. */
+export async function verifyManifest({ key, signal, ...ref }: Verification): Promise<Verified> {
   try {
-    return await verify(ref, key);
+    return await verify(ref, key, signal);
   } catch (error) {
+    signal?.throwIfAborted();
     if (error instanceof Invalid) return { valid: false, why: error.message };
     return { valid: false, why: `the report cannot be read: ${reasonOf(error)}` };
   }
@@ -75,7 +79,7 @@ export async function verifyManifest({ key, ...ref }: AttemptRef & { key: string
 
 class Invalid extends Error {}
 
-async function verify(ref: AttemptRef, key: string): Promise<Verified> {
+async function verify(ref: AttemptRef, key: string, signal: AbortSignal | undefined): Promise<Verified> {
   const text = await readManifest(attemptPaths(ref).manifest);
   const manifest = parseManifest(text);
   if (!isSignedWith(manifest, key)) throw new Invalid('manifest.json is not signed with the key of this attempt');
@@ -83,7 +87,7 @@ async function verify(ref: AttemptRef, key: string): Promise<Verified> {
     throw new Invalid(`manifest.json is of job ${manifest.job}, attempt ${manifest.attempt}`);
   }
   const root = await realpath(ref.cwd);
-  for (const file of manifest.files) await compare(root, file);
+  for (const file of manifest.files) await compare(root, file, signal);
   return { valid: true, sha256: sha256(text), files: manifest.files };
 }
 
@@ -119,17 +123,18 @@ function parseManifest(text: string): Manifest {
 const isManifestFile = (value: unknown): boolean =>
   isRecord(value) && typeof value.path === 'string' && isSha256(value.sha256) && Number.isSafeInteger(value.bytes);
 
-async function compare(root: string, { path, sha256, bytes }: ManifestFile): Promise<void> {
-  const found = await look(root, path);
+async function compare(root: string, file: ManifestFile, signal: AbortSignal | undefined): Promise<void> {
+  const { path, sha256, bytes } = file;
+  const found = await look(root, path, { bytes, signal });
   if (found.bytes !== bytes) throw new Invalid(`${path} has ${found.bytes} bytes, ${bytes} were finalized`);
   if (found.sha256 !== sha256) throw new Invalid(`${path} has changed since it was finalized (its sha256 differs)`);
 }
 
-async function look(root: string, path: string): Promise<Content> {
+async function look(root: string, path: string, expected: Expected): Promise<Content> {
   try {
     const real = await pathInside(root, join(root, path));
     if (real === null) throw new Invalid(`${path} lies outside the working directory`);
-    return (await contentOf(real)).content;
+    return (await contentOf(real, expected)).content;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw new Invalid(`${path} is missing`);
     if (error instanceof FileKindError) throw new Invalid(`${path} is ${reasonOf(error)}`);

@@ -64,16 +64,28 @@ export async function pathInside(root: string, path: string): Promise<string | n
   return isOutside ? null : real;
 }
 
-/** Streamed: an artifact may be larger than the memory. Throws FileKindError if it is not a regular file. */
-export async function contentOf(path: string): Promise<{ content: Content; isBlank: boolean }> {
+export interface Expected {
+  bytes: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Streamed: an artifact may be larger than the memory. Throws FileKindError if it is not a regular file.
+ *  @param expected a file of another size is not read, its sha256 is ''; one that grows meanwhile is read one byte too far at
+ *  most. Throws the signal's reason when aborted. */
+export async function contentOf(path: string, expected?: Expected): Promise<{ content: Content; isBlank: boolean }> {
   const file = await openRegular(path);
   try {
+    const { size } = await file.stat();
+    if (expected && size !== expected.bytes) return { content: { sha256: '', bytes: size }, isBlank: false };
+    const most = expected ? expected.bytes + 1 : Number.POSITIVE_INFINITY;
     const hash = createHash('sha256');
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     let bytes = 0;
     let isBlank = true;
     for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES);
+      expected?.signal?.throwIfAborted();
+      const length = Math.min(CHUNK_BYTES, most - bytes);
+      const { bytesRead } = length === 0 ? { bytesRead: 0 } : await file.read(buffer, 0, length);
       if (bytesRead === 0) return { content: { sha256: hash.digest('hex'), bytes }, isBlank };
       const chunk = buffer.subarray(0, bytesRead);
       hash.update(chunk);

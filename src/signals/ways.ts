@@ -35,10 +35,11 @@ export function createWays(registry: Needs): Ways {
   const opening = new Map<string, Promise<void>>();
   /** What was asked for last: a job that is closed while its way is being opened stays closed. */
   const wanted = new Map<string, string>();
+  const told = new Set<string>();
 
   function collect(way: AttemptRef): Promise<number> {
     const place = placeKey(way);
-    const turn = (turns.get(place) ?? Promise.resolve()).catch(() => {}).then(() => collectNow(registry, way));
+    const turn = (turns.get(place) ?? Promise.resolve()).catch(() => {}).then(() => collectNow(registry, way, told));
     turns.set(place, turn);
     const done = () => {
       if (turns.get(place) === turn) turns.delete(place);
@@ -119,12 +120,13 @@ export function createWays(registry: Needs): Ways {
 
 const placeKey = ({ job, attempt, cwd }: AttemptRef): string => JSON.stringify([job, attempt, cwd]);
 
-async function collectNow(registry: Needs, way: AttemptRef): Promise<number> {
+async function collectNow(registry: Needs, way: AttemptRef, told: Set<string>): Promise<number> {
   const { job, attempt } = way;
   let key: string | null | undefined;
   return collectSpool(attemptPaths(way), {
     job,
     attempt,
+    told,
     async inspect(envelope: Envelope) {
       key ??= await keyOf(registry, job, attempt);
       return key !== null && !verifyEnvelope(envelope, key)

@@ -30,9 +30,9 @@ export function resolveCommand(command: string, cwd: string, searchPath: string 
   const blocked = paths.find((path) => whyNot(path) === NOT_EXECUTABLE);
   if (blocked)
     throw new PlaceError(`the agent's command ${blocked} ${NOT_EXECUTABLE}; ${remedy(NOT_EXECUTABLE, blocked)}`);
-  const where = folders.length > 0 ? `in PATH (${folders.join(delimiter)})` : 'nowhere, as its environment has no PATH';
+  const where = folders.length > 0 ? 'in the PATH' : 'nowhere, as its environment has no PATH';
   throw new PlaceError(
-    `the agent's command ${command} was looked for ${where} and was not found; install it or configure its absolute path`,
+    `the agent's command ${command} was looked for ${where} and was not found; install it, or delegate again with its absolute path`,
   );
 }
 
@@ -49,4 +49,6 @@ function whyNot(path: string): string | null {
 }
 
 const remedy = (why: string, path: string): string =>
-  why === NOT_EXECUTABLE ? `make it so: chmod +x ${path}` : 'correct the command in the configuration';
+  why === NOT_EXECUTABLE
+    ? `make it so: chmod +x ${path}`
+    : 'delegate again with a command that exists (a job keeps the one it was registered with)';

@@ -1,5 +1,6 @@
 // Bad input: one sentence that names the option, the value and what is allowed; exit 64; nothing written.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -85,6 +86,17 @@ const CASES: Case[] = [
     [...task, '--cwd', 'nowhere'],
     '--cwd: "nowhere" does not exist; allowed: an existing directory',
   ],
+  ['an empty working directory', [...task, '--cwd', ''], '--cwd: "" is empty; allowed: an existing directory'],
+  [
+    'an empty command word',
+    ['delegate', '--agent', 'command', '--prompt', 'x', '--', ''],
+    '--: "" is not a program; allowed: a command line that begins with a program',
+  ],
+  [
+    'a registry below what is no directory',
+    [...task, '--registry', '/dev/null/x'],
+    '--registry: "/dev/null/x" lies below something that is not a directory; allowed: a directory',
+  ],
   ['no session', [...task, '--session', ''], '--session: "" is not a session; allowed: headless:TARGET, human:TARGET'],
   ['a session without a target', [...task, '--session', 'human:'], '--session: "human:" is not a session'],
   ['a session of the environment', task, 'STEPWARD_SESSION: "x" is not a session', { env: { STEPWARD_SESSION: 'x' } }],
@@ -143,6 +155,11 @@ describe('bad input', () => {
     ['agents: {worker: {kind: foo}}', 'agents.worker.kind: "foo" is not a known kind; allowed: command, human'],
     ['timeouts: {job: 5 parsecs}', 'timeouts.job: "5 parsecs" is not a duration'],
     ['agents: [', 'is not valid YAML'],
+    ['a: &a [*a]', 'stepward.config.yaml" is not plain data (Converting circular structure'],
+    ['agents: &a [*a]', 'stepward.config.yaml" is not plain data (Converting circular structure'],
+    ['registry: /dev/null/x', 'config: registry: "/dev/null/x" lies below something that is not a directory'],
+    ['agents: {__proto__: {kind: human}}', 'agents.__proto__: "__proto__" is reserved and names no agent'],
+    ['agents: {constructor: {kind: human}}', 'agents.constructor: "constructor" is reserved and names no agent'],
   ])('an invalid config: %s', async (text, sentence) => {
     const cwd = freshDir();
     writeFileSync(join(cwd, 'stepward.config.yaml'), text);
@@ -152,6 +169,50 @@ describe('bad input', () => {
       expect(said.err).toContain(sentence);
     }
     expect(everything(cwd)).toEqual(['stepward.config.yaml']);
+  });
+
+  it.each([
+    ['throw new Error("no luck")', 'could not be run (no luck)'],
+    ['throw Object.create(null)', 'could not be run (no reason given)'],
+    ['export default new Proxy({}, { get() { throw new Error("hands off"); } })', '(hands off)'],
+    ['export default new Proxy({}, { ownKeys() { throw new Error("hands off"); } })', '(hands off)'],
+  ])('a config that is code: %s', async (text, sentence) => {
+    const cwd = freshDir();
+    writeFileSync(join(cwd, 'stepward.config.ts'), text);
+    const said = await inside(task, { cwd });
+    expect(said.err).toContain(`error: config: "${join(cwd, 'stepward.config.ts')}" `);
+    expect(said.err).toContain(sentence);
+    expect(said.exit).toBe(64);
+    expect(everything(cwd)).toEqual(['stepward.config.ts']);
+  });
+
+  it.each([
+    ['brief.md', [...human, '--brief', 'brief.md'], '--brief: "brief.md" is not a file'],
+    ['stepward.config.yaml', task, 'cannot be read (not a regular file); allowed: a readable file'],
+    ['stepward.config.ts', task, 'cannot be read (not a regular file); allowed: a readable file'],
+    ['registry.db', [...task, '--registry', '.'], 'registry.db" is not a file'],
+    ['registry.db', ['ps', '--registry', '.'], 'registry.db" is not a file'],
+  ])('a FIFO as %s: %j', async (name, argv, sentence) => {
+    const cwd = freshDir();
+    execFileSync('mkfifo', [join(cwd, name)]);
+    const said = await inside(argv, { cwd });
+    expect(said.err).toContain(sentence);
+    expect(said.exit).toBe(64);
+    expect(everything(cwd)).toEqual([name]);
+  });
+
+  it.each<[string, (path: string) => void]>([
+    ['is a directory', (path) => mkdirSync(path)],
+    ['is a symlink to nothing', (path) => symlinkSync('/nowhere/at/all', path)],
+  ])('a registry.db that %s', async (problem, make) => {
+    const cwd = freshDir();
+    make(join(cwd, 'registry.db'));
+    for (const argv of [task, ['ps'], ['status', '@last']]) {
+      const said = await inside([...argv, '--registry', '.'], { cwd });
+      expect(said.err).toContain(`error: --registry: "${join(cwd, 'registry.db')}" ${problem}; allowed: a directory`);
+      expect(said.exit).toBe(64);
+    }
+    expect(everything(cwd)).toEqual(['registry.db']);
   });
 
   it('a registry that is a file', async () => {

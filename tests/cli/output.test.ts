@@ -1,4 +1,4 @@
-import { PassThrough, Readable, type Writable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createOutput, type Io } from '../../src/cli/io.ts';
 import { noNews } from '../../src/cli/news.ts';
@@ -52,6 +52,17 @@ describe('the output', () => {
     out.say('but somebody reads this');
     await out.flush();
     expect(stderr.text).toBe('but somebody reads this\n');
+  });
+
+  it('tells a result that could not be written, once', async () => {
+    const stderr = new Paper();
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    const stdout = new Writable({ autoDestroy: false, write: (_chunk, _encoding, done) => done(full) });
+    const out = createOutput(io(stdout, stderr), false);
+    out.print('one');
+    out.print('two');
+    await out.flush();
+    expect(stderr.text).toBe('error: standard output could not be written (ENOSPC)\n');
   });
 });
 

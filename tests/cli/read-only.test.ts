@@ -25,6 +25,23 @@ describe('a project without jobs', () => {
   });
 });
 
+describe('a registry that was named', () => {
+  it.each([[[]], [['ps']], [['ps', '--json']]])('%j says where there is none yet', async (argv) => {
+    const cwd = freshDir();
+    const { exit, err } = await inside([...argv, '--registry', 'r'], { cwd });
+    expect({ exit, err }).toEqual({ exit: 0, err: `no registry in ${join(cwd, 'r')} yet\n` });
+    expect(everything(cwd)).toEqual([]);
+  });
+
+  it('is one without jobs where its file is empty', async () => {
+    const cwd = freshDir();
+    writeFileSync(join(cwd, 'registry.db'), '');
+    const { exit, err } = await inside(['ps', '--all', '--registry', '.'], { cwd });
+    expect({ exit, err }).toEqual({ exit: 0, err: 'no jobs yet: stepward delegate --help\n' });
+    expect(everything(cwd)).toEqual(['registry.db']);
+  });
+});
+
 describe('delegate --dry-run', () => {
   it('says what would happen, flags before environment before config, and writes nothing', async () => {
     const cwd = freshDir();

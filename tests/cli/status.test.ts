@@ -52,7 +52,7 @@ describe('what a person can do next', () => {
     const row = await rowThat({ phase: 'failed', outcome: timeout, cleanup: 'open' });
     expect(commands(row, false)).toEqual(['stepward resume abc1', 'stepward logs abc1']);
     expect(commands(row, true)).toEqual(['stepward logs abc1']);
-    expect(commands({ ...row, cleanup: 'done' }, false)[0]).toBe('stepward redispatch abc1');
+    expect(commands({ ...row, cleanup: 'done' }, false)[0]).toBe('stepward redispatch abc1 && stepward resume abc1');
   });
 
   it('is nothing but the end for a row that no build here can continue', async () => {

@@ -1,6 +1,6 @@
 // Two drivers on one registry. A row is driven by one of them at a time, as its log shows, and the one that lost its lease while
 // it slept commits nothing more when it wakes.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { agentFile, type Project, project, stepwardUnderTest } from '../e2e/support.ts';
@@ -18,6 +18,8 @@ function simulated(p: Project) {
   writeFileSync(join(p.dir, 'stepward.config.json'), JSON.stringify({ agents }));
   return { clock, options: { bin: stepwardUnderTest, env: { STEPWARD_TEST_CLOCK: clock } } };
 }
+
+const timeOf = (clock: string): number => Number(readFileSync(clock, 'utf8'));
 
 interface Entry {
   epoch: number;
@@ -84,4 +86,25 @@ describe('two drivers', () => {
     expect(p.starts()).toHaveLength(1);
     expect(await p.status(id)).toMatchObject({ status: 'completed' });
   });
+});
+
+it('a driver whose successor is gone takes its job back', async () => {
+  const p = project();
+  const { clock, options } = simulated(p);
+  const first = p.start(['delegate', '--agent', 'slow', '--prompt', 'x', '--timeout', '2h'], options);
+  const id = await first.says(/registered job: (\S+)/);
+  await first.says(/working|notBegun/);
+  first.child.kill('SIGSTOP');
+  setTime(clock, START + LEASE_MS + 1_000);
+  const second = p.start(['resume', id], options);
+  await second.says(/injected/);
+  first.child.kill('SIGCONT');
+  await first.says(/another driver has taken over/);
+  second.child.kill('SIGKILL');
+  await second.ended;
+  writeFileSync(join(p.dir, 'go'), '');
+  const moving = setInterval(() => setTime(clock, timeOf(clock) + 500), 50);
+  const { code } = await first.ended.finally(() => clearInterval(moving));
+  expect(code).toBe(0);
+  expect(p.starts()).toHaveLength(1);
 });

@@ -207,7 +207,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     breaks: 'drain: spool before inbox',
     file: 'src/kernel/drain.ts',
-    from: 'await context.ways.collect(row);',
+    from: 'await collectWays(context, held, row);',
     to: '',
   },
   {

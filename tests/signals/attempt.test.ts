@@ -79,6 +79,14 @@ describe('an attempt’s directory', () => {
     expect(await readdir(paths.dir)).not.toContain('key');
   });
 
+  it('ends without its key where the agent put a file in the place of a directory', async () => {
+    const cwd = await tempDirectory();
+    const paths = await prepareAttempt(preparation(cwd));
+    await rm(join(cwd, '.stepward'), { recursive: true });
+    await writeFile(join(cwd, '.stepward'), 'mine');
+    await removeKey(paths);
+  });
+
   it.each([
     ['.stepward'],
     [join('.stepward', 'job1')],

@@ -249,9 +249,33 @@ describe('verifying says what is wrong:', () => {
     });
   });
 
+  it('a file of another size, without reading it', async () => {
+    await finalize({ artifacts: ['out/a.bin'] });
+    const huge = 2 ** 42;
+    await truncate(join(cwd, 'out', 'a.bin'), huge);
+    expect(await verify()).toEqual({ valid: false, why: `out/a.bin has ${huge} bytes, 4 were finalized` });
+  });
+
   it('a working directory that is gone', async () => {
     await finalize();
     await rm(await realpath(cwd), { recursive: true });
     expect(await verify()).toMatchObject({ valid: false, why: expect.stringContaining('no manifest.json') });
+  });
+});
+
+describe('verifying', () => {
+  it('stops when aborted, and says neither valid nor invalid', async () => {
+    await finalize({ artifacts: ['out/a.bin'] });
+    // Signed by an agent that holds the key: only the signal ends the reading.
+    const huge = 2 ** 42;
+    await truncate(join(cwd, 'out', 'a.bin'), huge);
+    await rewrite(({ files, ...manifest }) => {
+      const [report, artifact] = files as object[];
+      const { sig: _, ...unsigned } = manifest;
+      return { ...unsigned, files: [report, { ...artifact, bytes: huge }] };
+    });
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error('stopped')), 50);
+    await expect(verifyManifest({ cwd, job: 'job1', attempt: 1, key, signal: stop.signal })).rejects.toThrow('stopped');
   });
 });

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/kernel/ports.ts';
 import { makeEnvelope } from '../../src/signals/envelope.ts';
 import { type AttemptPaths, attemptPaths } from '../../src/signals/paths.ts';
-import { collectSpool, hasNews, SpoolError, writeSpool } from '../../src/signals/spool.ts';
+import { collectSpool, hasNews, writeSpool } from '../../src/signals/spool.ts';
 import { tempDirectory } from './world.ts';
 
 let paths: AttemptPaths;
@@ -88,11 +88,37 @@ describe('the spool', () => {
     expect(await readdir(paths.spool)).toHaveLength(1);
   });
 
-  it('that is no directory is an error, never an empty spool', async () => {
-    const elsewhere = await tempDirectory();
+  it.each([
+    ['a link to a directory', async () => symlink(await tempDirectory(), paths.spool)],
+    ['a file', async () => writeFile(paths.spool, 'mine')],
+  ])('that is %s is told, moved aside, and made anew by whoever writes', async (_, put) => {
     await rm(paths.spool, { recursive: true });
-    await symlink(elsewhere, paths.spool);
-    await expect(collect()).rejects.toThrow(SpoolError);
+    await put();
+    expect(await hasNews(paths)).toBe(true);
+    expect(await collect()).toBe(0);
+    expect(refused).toEqual([{ file: 'spool', why: 'the spool is not a directory' }]);
+    expect(await readdir(paths.dir)).toEqual(['spool.refused']);
+    await writeSpool(paths, envelope(1));
+    expect(await collect()).toBe(1);
+    expect(refused).toHaveLength(1);
+  });
+
+  it('may hold more files than a process may open', async () => {
+    let open = 0;
+    let most = 0;
+    for (let seq = 1; seq <= 300; seq++) {
+      const one = envelope(seq);
+      await writeFile(join(paths.spool, `${one.id}.json`), JSON.stringify(one));
+    }
+    const inspect = async () => {
+      most = Math.max(most, ++open);
+      await new Promise((resolve) => setImmediate(resolve));
+      open--;
+      return null;
+    };
+    expect(await collectSpool(paths, { job: 'job1', attempt: 1, deliver: take, refused: () => {}, inspect })).toBe(300);
+    expect(taken.map(({ seq }) => seq)).toEqual(Array.from({ length: 300 }, (__, index) => index + 1));
+    expect(most).toBeLessThanOrEqual(32);
   });
 });
 
@@ -144,6 +170,51 @@ describe('moved aside with its reason, told, and never in the way of the others,
     expect(await readFile(join(paths.refused, 'x.json'), 'utf8')).toBe('first');
     expect(await readFile(join(paths.refused, 'x.json.1'), 'utf8')).toBe('second');
     expect(refused).toHaveLength(2);
+  });
+
+  it.each([
+    ['bytes', 'x'.repeat(255)],
+    ['letters of several bytes', 'é'.repeat(127)],
+  ])('each of two files whose long names, in %s, differ only at the end', async (_, name) => {
+    for (const end of ['1', '2']) await writeFile(join(paths.spool, name.slice(0, -1) + end), 'bad');
+    await writeSpool(paths, envelope(1));
+    expect(await collect()).toBe(1);
+    expect(refused).toHaveLength(2);
+    expect(await readdir(paths.refused)).toHaveLength(4);
+    expect(await readdir(paths.spool)).toEqual(['refused']);
+  });
+
+  it.each([
+    ['a file', 'not JSON', () => writeFile(paths.refused, 'mine')],
+    ['a link to a directory elsewhere', 'a symlink', async () => symlink(await tempDirectory(), paths.refused)],
+  ])('%s in the place of refused/', async (_, why, put) => {
+    await put();
+    await writeFile(join(paths.spool, 'bad.json'), 'bad');
+    await writeSpool(paths, envelope(1));
+    expect(await collect()).toBe(1);
+    expect(refused.map(({ file }) => file)).toEqual(['refused', 'bad.json']);
+    expect(refused[0]?.why).toContain(why);
+    expect((await lstat(paths.refused)).isDirectory()).toBe(true);
+    expect((await readdir(paths.refused)).sort()).toEqual(['bad.json', 'bad.json.why', 'refused', 'refused.why']);
+    expect(await readdir(paths.spool)).toEqual(['refused']);
+  });
+
+  it('nothing that cannot be: it is told once, and the others go on', async () => {
+    const told = new Set<string>();
+    const collector = {
+      job: 'job1',
+      attempt: 1,
+      deliver: take,
+      refused: (one: (typeof refused)[0]) => void refused.push(one),
+      told,
+    };
+    // Read as U+FFFD, a name that no file has.
+    await writeFile(Buffer.concat([Buffer.from(`${paths.spool}/`), Buffer.from([0x61, 0xff])]), 'bad');
+    for (const seq of [1, 2]) {
+      await writeSpool(paths, envelope(seq));
+      expect(await collectSpool(paths, collector)).toBe(1);
+    }
+    expect(refused).toEqual([{ file: 'a\uFFFD', why: 'its name is not UTF-8' }]);
   });
 
   it('nothing that was not told before: a crash tells it twice', async () => {

@@ -76,7 +76,7 @@ export function createHeadlessRig(argv: string[] = [agent('worker')]): HeadlessR
       {
         why: 'not in PATH',
         place: { ...place, argv: ['no-such-agent'] },
-        says: /looked for in PATH \(.+\) and was not found/,
+        says: /looked for in the PATH and was not found/,
       },
       { why: 'no PATH', place: { ...place, argv: ['sh'], env: {} }, says: /has no PATH/ },
     ],

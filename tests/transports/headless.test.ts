@@ -24,6 +24,17 @@ describe('what the agent is given', () => {
     expect(rig.log('out')).toBe(`${rig.place.cwd} --read=${rig.place.brief} a b $HOME;\`id\`\n`);
   });
 
+  it('is the path of the brief as it is, even where `$$` and `$&` are in it', async () => {
+    use([agent('worker'), '{brief}', '{brief}']);
+    const odd = join(rig.dir, 'dol$$x$&');
+    mkdirSync(odd);
+    const brief = join(odd, 'brief.md');
+    copyFileSync(rig.place.brief, brief);
+    expect(await inject({ ...rig.place, brief })).toBe('accepted');
+    await eventually(() => rig.log('out').endsWith('\n'));
+    expect(rig.log('out')).toBe(`${rig.place.cwd} ${brief} ${brief}\n`);
+  });
+
   it('is exactly the environment of the place, whatever runs around the driver', async () => {
     const hostile = { TMUX: '/tmp/tmux', HERDR_SOCKET_PATH: '/x', CLAUDECODE: '1', CODEX_HOME: '/x', NODE_OPTIONS: '' };
     for (const [name, value] of Object.entries(hostile)) vi.stubEnv(name, value);

@@ -11,9 +11,10 @@ export const define: Define = (command, run) => {
     .argument('[job]', 'id, unique prefix, or @last', '@last')
     .addHelpText('after', examples('stepward explain @last', 'stepward explain k7f3 --json'))
     .action((text: string) =>
-      run(async ({ out, registry: open }) => {
+      run(async ({ out, registry: open, registryPlace }) => {
         const registry = await open();
-        const explanation = await explain(registry!, await resolveJob(registry, text));
+        const job = await resolveJob(registry, text);
+        const explanation = await explain(registry!, job, (await registryPlace()).dir);
         if (out.json) out.object(explanation);
         else print(out, explanation, registry!.now());
         return EXIT.ok;
@@ -30,6 +31,12 @@ function print(
   out.print(
     `${out.ink.bold(id)} is ${status === state ? status : `${status} (${state})`} since ${since}, ${ago} ago: ${waitsFor}.`,
   );
+  if (rest.asks) out.print(`  it asks: ${rest.asks}`);
+  if (rest.lastSaid) out.print(`  it said last: ${rest.lastSaid}`);
+  if (rest.output) {
+    out.print(`  it printed last (all of it: stepward logs ${id} --output):`);
+    for (const line of rest.output.tail) out.print(`    | ${line}`);
+  }
   if (rest.hold) out.print(`  held: ${rest.hold}, so nothing is typed`);
   if (rest.reason) out.print(`  exit ${rest.exit}, ${rest.reason}${rest.detail ? `: ${rest.detail}` : ''}`);
   for (const { at, happens } of timers)

@@ -1,5 +1,6 @@
 import { EXIT } from '../../../machines/job/exit.ts';
 import type { LogRow } from '../../kernel/ports.ts';
+import { copyOutput } from '../agent-output.ts';
 import { watchChanges } from '../changes.ts';
 import { type Define, examples } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -14,17 +15,31 @@ export const define: Define = (command, run) => {
   command
     .argument('[job]', 'id, unique prefix, or @last', '@last')
     .option('-f, --follow', 'go on until the job has ended')
+    .option('--output', 'what the agent printed, instead of what happened')
     .addHelpText(
       'after',
-      examples('stepward logs @last', 'stepward logs k7f3 -f', 'stepward logs k7f3 --json | jq .what'),
+      examples(
+        'stepward logs @last',
+        'stepward logs k7f3 -f',
+        'stepward logs k7f3 --output',
+        'stepward logs k7f3 --json | jq .what',
+      ),
     )
-    .action((text: string, { follow = false }: { follow?: boolean }) =>
+    .action((text: string, { follow = false, output = false }: { follow?: boolean; output?: boolean }) =>
       run(async (ctx) => {
         const job = await resolveJob(await ctx.registry(), text);
+        if (output) return showOutput(ctx, job);
         return show(ctx, job, follow);
       }),
     );
 };
+
+async function showOutput(ctx: Context, job: string): Promise<number> {
+  const row = await (await ctx.registry())!.load(job);
+  const found = row && (await copyOutput((await ctx.registryPlace()).dir, row, ctx.io.stdout));
+  if (!found) ctx.out.say(`${job} has no output: nothing was started, or a person works on it`);
+  return EXIT.ok;
+}
 
 async function show(ctx: Context, job: string, follows: boolean): Promise<number> {
   const { out } = ctx;

@@ -1,6 +1,6 @@
 import { EXIT } from '../../../machines/job/exit.ts';
 import { type Define, examples } from '../command.ts';
-import { listRows, printRows } from '../list.ts';
+import { listRows, printRows, tellNoRegistry } from '../list.ts';
 import { statusObject } from '../status.ts';
 
 export const define: Define = (command, run) => {
@@ -8,8 +8,10 @@ export const define: Define = (command, run) => {
     .option('-a, --all', 'ended jobs, too')
     .addHelpText('after', examples('stepward ps', 'stepward ps --all', 'stepward ps --json | jq -r .id'))
     .action(({ all = false }: { all?: boolean }) =>
-      run(async ({ out, registry: open }) => {
-        const registry = await open();
+      run(async (ctx) => {
+        const { out } = ctx;
+        const registry = await ctx.registry();
+        if (!registry && (await tellNoRegistry(ctx))) return EXIT.ok;
         const rows = registry ? await listRows(registry, all) : [];
         if (out.json) {
           for (const { row, timers } of rows) out.object(statusObject(row, timers));

@@ -1,5 +1,5 @@
 // Reads the one config file that counts. Reading is not running, except for .ts, which is code by nature.
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { quoted, UsageError } from '../errors.ts';
@@ -8,6 +8,17 @@ import { Config } from './schema.ts';
 
 /** Never throws but UsageError. `file`: absolute, one of CONFIG_NAMES. */
 export async function loadConfig(file: string): Promise<Config> {
+  try {
+    return await checked(file);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    // What was read cannot even be looked at: it contains itself, or is an object whose keys throw.
+    const allowed = 'texts, lists and mappings, none of which contains itself';
+    throw new UsageError({ option: 'config', value: file, problem: `is not plain data (${said(error)})`, allowed });
+  }
+}
+
+async function checked(file: string): Promise<Config> {
   const name = basename(file);
   const input = (await read(file)) ?? {};
   const result = Config.safeParse(input);
@@ -19,6 +30,10 @@ export async function loadConfig(file: string): Promise<Config> {
 
 async function read(file: string): Promise<unknown> {
   const bad = (problem: string, allowed: string) => new UsageError({ option: 'config', value: file, problem, allowed });
+  const kind = await stat(file).catch((error) => {
+    throw bad(`cannot be read (${said(error)})`, 'a readable file');
+  });
+  if (!kind.isFile()) throw bad('cannot be read (not a regular file)', 'a readable file');
   if (extname(file) === '.ts') {
     try {
       const { createJiti } = await import('jiti');
@@ -42,6 +57,13 @@ async function read(file: string): Promise<unknown> {
   }
 }
 
-const said = (error: unknown): string => firstLine(error instanceof Error ? error.message : quoted(String(error)));
+/** Code of the user's threw it, so it can be anything, down to an object that cannot be made a text. */
+function said(error: unknown): string {
+  try {
+    return firstLine(error instanceof Error ? String(error.message) : quoted(String(error))) || 'no reason given';
+  } catch {
+    return 'no reason given';
+  }
+}
 
 const firstLine = (text: string): string => (text.split('\n')[0] ?? '').replace(/:$/, '');

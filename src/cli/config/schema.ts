@@ -1,7 +1,7 @@
 // What stepward.config.{yaml,yml,json,ts} may hold. Every key is optional; an unknown one is an error, since a misspelt limit
 // that is silently ignored ends in a job that runs too long.
 import { z } from 'zod';
-import { AGENT_NAME, AGENT_NAME_FORM, problemOf, ROLES } from '../../agents/entry.ts';
+import { AGENT_NAME, AGENT_NAME_FORM, isReserved, problemOf, ROLES } from '../../agents/entry.ts';
 import { KINDS } from '../../agents/index.ts';
 import { TRANSPORTS } from '../../transports/transport.ts';
 import { DURATION_FORM, parseDuration } from '../durations.ts';
@@ -38,12 +38,16 @@ const agent = z
     context.addIssue({ code: 'custom', path: [found.part], params: { ...params } });
   });
 
-const agents = z.record(z.string(), agent).superRefine((entries, context) => {
-  for (const name of Object.keys(entries).filter((key) => !AGENT_NAME.test(key))) {
-    const params: Problem = { problem: 'is not a name for an agent', allowed: AGENT_NAME_FORM, value: name };
+/** Before the entries are read: a record drops `__proto__` without a word. */
+const agentNames = z.unknown().superRefine((entries, context) => {
+  if (typeof entries !== 'object' || entries === null || Array.isArray(entries)) return;
+  for (const name of Object.keys(entries).filter((key) => isReserved(key) || !AGENT_NAME.test(key))) {
+    const problem = isReserved(name) ? 'is reserved and names no agent' : 'is not a name for an agent';
+    const params: Problem = { problem, allowed: AGENT_NAME_FORM, value: name };
     context.addIssue({ code: 'custom', path: [name], params: { ...params } });
   }
 });
+const agents = agentNames.pipe(z.record(z.string(), agent));
 
 const timeouts = z.strictObject({
   job: duration.optional(),

@@ -46,8 +46,27 @@ function load(sql: Sql, id: string): InboxRow | undefined {
   return raw && toInboxRow(raw);
 }
 
+/**
+ * What stands in the table may have been put there by anybody of the same user. Only what can come from outside comes out of here
+ * (an effect's result must not, it would be believed unsigned), and what cannot be read becomes a request that is refused
+ * `malformed`, so that it blocks nothing behind it.
+ */
+function readRequest({ id, request }: RawInboxRow): OutsideRequest {
+  try {
+    const read = JSON.parse(request) as Partial<OutsideRequest> & { event?: unknown; envelope?: unknown };
+    if (read.from === 'agent' && hasEvent(read.envelope)) return { ...read, id } as OutsideRequest;
+    if (read.from === 'person' && hasEvent(read)) return { ...read, id } as OutsideRequest;
+  } catch {
+    // Not even JSON.
+  }
+  return { from: 'person', id, event: { type: 'unreadable' }, by: 'nobody' };
+}
+
+const hasEvent = (value: unknown): boolean =>
+  typeof (value as { event?: { type?: unknown } } | null)?.event?.type === 'string';
+
 const toInboxRow = (raw: RawInboxRow): InboxRow => ({
   ...raw,
-  request: JSON.parse(raw.request) as OutsideRequest,
+  request: readRequest(raw),
   answer: raw.answer === null ? null : (JSON.parse(raw.answer) as Answer),
 });

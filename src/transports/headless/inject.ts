@@ -66,7 +66,8 @@ async function attach(parts: Parts, place: Place, hand: Hand, first: Launched | 
 /** Null: the fence is no longer the session's, nothing was done. */
 function launch(parts: Parts, place: Place, hand: Hand): Launched | null {
   const { runDir, argv, cwd, env, brief } = place;
-  const order: LaunchOrder = { argv: argv.map((word) => word.replaceAll('{brief}', brief)), cwd, env, brief };
+  // A function: in a string `$$` and `$&` would mean something, and the path may have them.
+  const order: LaunchOrder = { argv: argv.map((word) => word.replaceAll('{brief}', () => brief)), cwd, env, brief };
   mkdirSync(runDir, { recursive: true, mode: 0o700 });
   if (!parts.marks.isNewest(place.target, hand.fence)) return null;
   writeWhole(fileOf(runDir, 'launch.json'), JSON.stringify(order));
