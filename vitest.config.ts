@@ -7,6 +7,9 @@ const shared = {
   hookTimeout: 60_000,
 };
 
+/** The model's edges, paths and races once more on the real runner over SQLite: thousands of tests, not for every save. */
+const onTheRunner = ['edges', 'paths', 'races'].map((level) => `tests/models/runner.${level}.test.ts`);
+
 export default defineConfig({
   test: {
     projects: [
@@ -15,10 +18,17 @@ export default defineConfig({
           ...shared,
           name: 'fast',
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/privileged/**', 'tests/faults/**'],
+          exclude: ['tests/privileged/**', 'tests/faults/**', ...onTheRunner],
         },
       },
-      { test: { ...shared, name: 'faults', include: ['tests/faults/**/*.test.ts'], testTimeout: 1_200_000 } },
+      {
+        test: {
+          ...shared,
+          name: 'faults',
+          include: ['tests/faults/**/*.test.ts', ...onTheRunner],
+          testTimeout: 1_200_000,
+        },
+      },
       { test: { ...shared, name: 'privileged', include: ['tests/privileged/**/*.test.ts'], fileParallelism: false } },
     ],
   },

@@ -58,15 +58,7 @@ describe('timers', () => {
     const others = Object.keys(LENGTHS)
       .filter((delay) => !(delay in EFFECT_LIMITS))
       .sort();
-    expect(others).toEqual([
-      'deadline',
-      'diskPoll',
-      'idleBackoff',
-      'idleTimeout',
-      'permissionTimeout',
-      'queueTimeout',
-      'quiet',
-    ]);
+    expect(others).toEqual(['deadline', 'diskPoll', 'idleBackoff', 'idleTimeout', 'permissionTimeout', 'quiet']);
   });
 
   it('the deadline counts from entry into dispatched and is never armed anew', () => {

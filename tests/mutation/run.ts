@@ -21,7 +21,8 @@ const SUITES = [
     'tests/models/decide',
   ],
   ['tests/registry/sqlite', 'tests/signals/envelope'],
-  ['tests/kernel', 'tests/simulation/stories', 'tests/models/runner'],
+  ['tests/kernel', 'tests/simulation/stories', 'tests/models/runner.walks'],
+  ['--project', 'faults', 'tests/models/runner'],
   ['tests/e2e/completion'],
 ];
 
@@ -38,7 +39,15 @@ symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 function caughtBy(): string | null {
   for (const suite of SUITES) {
     // `timeout` ends the whole process group: a mutant that hangs must not go on burning a core behind the next one.
-    const run = ['240', 'npx', 'vitest', 'run', '--project', 'fast', '--bail', '1', ...suite];
+    const run = [
+      '240',
+      'npx',
+      'vitest',
+      'run',
+      '--bail',
+      '1',
+      ...(suite[0] === '--project' ? suite : ['--project', 'fast', ...suite]),
+    ];
     const { status } = spawnSync('timeout', run, { cwd: copy, stdio: 'ignore' });
     if (status !== 0) return suite.map((path) => path.replace('tests/', '')).join(' ');
   }
