@@ -47,8 +47,11 @@ export const logsOf = (runDir: string): [out: string, err: string] => [
 
 /** Never throws. */
 export function readRun(runDir: string): Run {
-  const launcher = readJson(fileOf(runDir, 'started'));
-  if (launcher === null && !existsSync(fileOf(runDir, 'started'))) return { phase: 'fresh' };
+  const mark = fileOf(runDir, 'started');
+  // Asked first: it comes whole (by link). A mark that is made between a failed read and this question would pass for a damaged
+  // one, and a start that failed would be called unknown.
+  if (!existsSync(mark)) return { phase: 'fresh' };
+  const launcher = readJson(mark);
   if (isVoid(launcher)) return { phase: 'void' };
   if (!isIdentity(launcher)) return { phase: 'lost', launcher: null };
   // Whether they live is asked before reading what they write: what a dead process has left is final.
