@@ -7,6 +7,7 @@ import { makeHeld, noteRenewed } from './held.ts';
 import type { DriverRecord, Row } from './ports.ts';
 import { abortTasks, reconcile } from './tasks.ts';
 import { fireDue } from './timers.ts';
+import { messageOf } from './trouble.ts';
 import { upgrade } from './upgrade.ts';
 import { openWays } from './ways.ts';
 
@@ -110,7 +111,7 @@ export function createDriver(ports: DriverPorts): Driver {
         if (isDone(await loadHeld(context, mine)) && mine.tasks.size === 0) break;
       } catch (error) {
         // A full disk, a registry out of reach: nothing was written, nothing is lost; try again until the lease is over.
-        ports.warn(`job ${mine.job}: ${error instanceof Error ? error.message : String(error)}`);
+        ports.warn(`job ${mine.job}: ${messageOf(error)}`);
         mine.cached = null;
         next = registry.now() + RETRY_MS;
       }
@@ -151,7 +152,7 @@ export function createDriver(ports: DriverPorts): Driver {
           else noteRenewed(mine, registry.now());
         }
       } catch (error) {
-        ports.warn(`renewing leases: ${error instanceof Error ? error.message : String(error)}`);
+        ports.warn(`renewing leases: ${messageOf(error)}`);
       }
     }
   }

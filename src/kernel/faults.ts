@@ -4,6 +4,7 @@ import { FAULT_LIMIT } from './admit.ts';
 import type { Context } from './context.ts';
 import type { MachineDefinition } from './definition.ts';
 import type { Change, EffectWrite, LogEntry, OutsideRequest, Row } from './ports.ts';
+import { messageOf } from './trouble.ts';
 
 /** The kernel's own timer; no machine knows it. */
 export const FAULT_TIMER = 'kernel.fault';
@@ -16,7 +17,7 @@ export async function noteFault(
   what: string,
   error: unknown,
 ): Promise<void> {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const count = row.faults + 1;
   const effects: EffectWrite[] = [];
   if (count === FAULT_LIMIT) {

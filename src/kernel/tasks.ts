@@ -5,7 +5,7 @@ import type { Context, Held, Task } from './context.ts';
 import { makeEnv } from './effect-env.ts';
 import { handle, isFaulted, loadHeld } from './handle.ts';
 import type { EffectResult, Json, OutboxRow, Row } from './ports.ts';
-import { isRegistryTrouble } from './trouble.ts';
+import { isRegistryTrouble, messageOf } from './trouble.ts';
 
 /** An effect that fails while cleaning up is tried again after this pause, so that a broken session is no busy loop. */
 const CLEANUP_RETRY_MS = 5_000;
@@ -93,5 +93,3 @@ async function cleanUp(context: Context, held: Held, task: Task, body: () => Pro
     if (await context.registry.commit(row, change)) return;
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -2,7 +2,7 @@
 // is told and holds nothing up: the inbox is still decided, and time still passes for the row.
 import type { Context, Held } from './context.ts';
 import type { Row } from './ports.ts';
-import { isRegistryTrouble } from './trouble.ts';
+import { isRegistryTrouble, messageOf } from './trouble.ts';
 
 export const openWays = (context: Context, held: Held, row: Row): Promise<void> =>
   carefully(context, held, () => context.ways.open(row, () => held.poke.poke()));
@@ -16,7 +16,7 @@ async function carefully(context: Context, held: Held, use: () => Promise<void>)
     held.waysTrouble = null;
   } catch (error) {
     if (isRegistryTrouble(error)) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     // Every turn of the loop meets the same trouble; it is told when it begins and when it changes.
     if (held.waysTrouble === reason) return;
     held.waysTrouble = reason;
