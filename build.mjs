@@ -8,40 +8,60 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 
 const shared = {
   absWorkingDir: root,
-  outExtension: { '.js': '.mjs' },
   bundle: true,
   write: false,
-  format: 'esm',
   platform: 'node',
   target: 'node20.19',
   // Native, or loading files by name at run time: taken from node_modules.
-  external: ['@photostructure/sqlite', 'jiti'],
-  // CommonJS packages inside an ES module still call require().
-  banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
+  external: ['@photostructure/sqlite', 'jiti', './emit.cjs'],
   define: { __STEPWARD_VERSION__: JSON.stringify(packageJson.version) },
   logLevel: 'warning',
 };
-
-/** `emit` runs once per event: one file of its own starts faster than the chunks it would share with the other commands. */
-const emitApart = {
-  name: 'emit-apart',
-  setup(build) {
-    build.onResolve({ filter: /^\.\/emit\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './emit.mjs', external: true } : undefined,
-    );
-  },
+const modules = {
+  ...shared,
+  format: 'esm',
+  outExtension: { '.js': '.mjs' },
+  // CommonJS packages inside an ES module still call require().
+  banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
+};
+/** Node loads them in half the time: for what runs once per event. */
+const scripts = {
+  ...shared,
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  banner: { js: "const __file = require('node:url').pathToFileURL(__filename).href;" },
+  define: { ...shared.define, 'import.meta.url': '__file' },
 };
 
-/** `entry` and `outdir` are other ones for tests, which run the same code in a world of their own. */
-export async function build({ entry = 'src/cli/main.ts', outdir = 'dist' } = {}) {
-  const entryPoints = { stepward: entry, launcher: 'src/transports/headless/launcher.ts' };
+/** What is loaded by name at run time from a file of its own, and not bundled into the one that loads it. */
+const apart = (name, file) => ({
+  name: `${name}-apart`,
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`/${name}\\.ts$`) }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: `./${file}`, external: true } : undefined,
+    );
+  },
+});
+/** `emit` must not hold the MQTT client, which only an event without another way needs. */
+export const speakApart = apart('speak', 'speak.mjs');
+
+/** `front` and `main` are other ones for tests, which run the same code in a world of their own. */
+export async function build({ front = 'src/cli/front.ts', main = 'src/cli/main.ts', outdir = 'dist' } = {}) {
+  const mainApart = apart(main.replace(/^.*\/|\.ts$/g, ''), 'main.mjs');
   const built = await Promise.all([
-    esbuild.build({ ...shared, outdir, entryPoints, splitting: true, plugins: [emitApart] }),
-    esbuild.build({ ...shared, outdir, entryPoints: { emit: 'src/cli/emit.ts' } }),
+    esbuild.build({ ...scripts, outdir, entryPoints: { stepward: front }, plugins: [mainApart] }),
+    esbuild.build({ ...scripts, outdir, entryPoints: { emit: 'src/cli/emit.ts' }, plugins: [speakApart] }),
+    esbuild.build({
+      ...modules,
+      outdir,
+      entryPoints: { main, launcher: 'src/transports/headless/launcher.ts' },
+      splitting: true,
+    }),
+    esbuild.build({ ...modules, outdir, entryPoints: { speak: 'src/signals/bus/speak.ts' } }),
   ]);
   await mkdir(`${root}${outdir}`, { recursive: true });
   await Promise.all(built.flatMap(({ outputFiles }) => outputFiles).map(put));
-  await chmod(`${root}${outdir}/stepward.mjs`, 0o755);
+  await chmod(`${root}${outdir}/stepward.cjs`, 0o755);
 }
 
 /** Only what has changed, and whole: a process that starts while another run builds must not read half a file. */

@@ -105,7 +105,7 @@ const record: DriverRecord = { id: 'bench', host: 'bench', pid: process.pid, sta
 
 /** A row in injected, its effects never started: only the kernel is measured. */
 async function injectedRow(registry: Registry): Promise<{ context: Context; outboxId: number }> {
-  const spec = { idleRetries: 0, limits: Limits.parse({}) } as unknown as Json;
+  const spec = { idleRetries: 0, ways: ['inbox', 'spool'], limits: Limits.parse({}) } as unknown as Json;
   const first = begin(jobDefinition, jobDefinition.inputOf(spec));
   await registry.insert(
     { id: JOB, machine: 'job@1', session: 'human:bench', spec },

@@ -1,11 +1,11 @@
 // A temporary project with one job in it that a person (the bench) works on, driven by a real `stepward delegate`.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const stepwardFile = fileURLToPath(new URL('../dist/stepward.mjs', import.meta.url));
+export const stepwardFile = fileURLToPath(new URL('../dist/stepward.cjs', import.meta.url));
 
 export interface Workplace {
   cwd: string;
@@ -13,11 +13,17 @@ export interface Workplace {
   end(): Promise<void>;
 }
 
-/** Resolves once the job is running, so that an emit finds a live driver. */
-export async function humanJob(): Promise<Workplace> {
+/**
+ * Resolves once the job is running, so that an emit finds a live driver.
+ * @param entry more of the agent's config
+ */
+export async function humanJob(env: NodeJS.ProcessEnv = {}, entry: object = {}): Promise<Workplace> {
   const cwd = mkdtempSync(join(tmpdir(), 'stepward-bench-'));
-  const driver = spawn(process.execPath, [stepwardFile, 'delegate', '--agent', 'human', '--prompt', 'bench'], {
+  writeFileSync(join(cwd, 'stepward.config.json'), JSON.stringify({ agents: { bench: { kind: 'human', ...entry } } }));
+  heard = '';
+  const driver = spawn(process.execPath, [stepwardFile, 'delegate', '--agent', 'bench', '--prompt', 'bench'], {
     cwd,
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const id = await said(driver, /registered job: (\S+)/);

@@ -44,7 +44,7 @@ must(repo, 'git', ...author, 'commit', '-qm', 'A price list');
 const testsBefore = tests(repo);
 say(`a project with ${testsBefore.failed} failing tests: ${repo}`);
 
-const stepward = join(root, 'dist', 'stepward.mjs');
+const stepward = join(root, 'dist', 'stepward.cjs');
 const task = 'The tests of this project fail. Repair the code, not the tests, and commit.';
 const agent = [process.execPath, join(root, 'quickstart', 'agent.mjs')];
 const args = ['delegate', '--agent', 'command', '--prompt', task, '--timeout', '5m', '--json', '--', ...agent];

@@ -34,7 +34,8 @@ export const SeenEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('turn.settled') }),
   z.object({ type: z.literal('turn.hidden') }),
   z.object({ type: z.literal('agent.exited'), detail }),
-  z.object({ type: z.literal('bus.lost') }),
+  /** `detail`: why the bus is away, a sentence for people. */
+  z.object({ type: z.literal('bus.lost'), detail: z.string().min(1).max(4000) }),
   z.object({ type: z.literal('bus.back') }),
 ]);
 export type SeenEvent = z.infer<typeof SeenEvent>;
@@ -64,6 +65,8 @@ export type Limits = z.infer<typeof Limits>;
 
 export const JobInput = z.object({
   idleRetries: z.number().int().min(0).default(2),
+  /** The agent reaches us by the bus and by nothing else. */
+  busOnly: z.boolean().default(false),
   limits: Limits.default(() => Limits.parse({})),
 });
 export type JobInput = z.infer<typeof JobInput>;

@@ -18,6 +18,8 @@ const TIMEOUTS: readonly Reason[] = ['deadline_timeout', 'idle_timeout', 'permis
 /** 5 says: nothing was sent, so the same job may be dispatched again without thinking. A person's cancel is not such a case. */
 export function exitCodeOf(outcome: Outcome): number {
   if (outcome.status === 'completed') return EXIT.ok;
+  // Before the statuses: a job whose agent nobody could hear is neither a timeout of the agent's nor safely undelivered.
+  if (outcome.reason === 'bus_away') return EXIT.busAway;
   if (outcome.status === 'cancelled') return outcome.reason === 'cancelled' ? EXIT.failed : EXIT.undelivered;
   return TIMEOUTS.includes(outcome.reason) ? EXIT.timedOut : EXIT.failed;
 }

@@ -1,9 +1,17 @@
 // injected: delivery, turn, activity and channel run side by side.
+import { and, not } from 'xstate';
 import { rule } from './rules.ts';
 import { endAs, job } from './setup.ts';
 
 /** Used by the deadline's timer and by `close`. */
 export const deadlineBranches = [
+  {
+    guard: and(['unheard', 'deliveryStarted']),
+    target: '#finalizing',
+    actions: endAs('failed', 'bus_away'),
+    ...rule('D3'),
+  },
+  { guard: 'unheard' as const, target: '#finalizing', actions: endAs('cancelled', 'bus_away'), ...rule('D4') },
   {
     guard: 'deliveryStarted' as const,
     target: '#finalizing',
@@ -128,6 +136,8 @@ const turn = job.createStateConfig({
               { guard: 'alreadyReminded', target: 'waiting', ...rule('T9') },
               // Two effects that type at once would mix their texts in one composer.
               { guard: 'deliveryRuns', target: 'quiet', reenter: true, ...rule('T12') },
+              // Its answer could not be heard, and the one reminder would be spent.
+              { guard: 'unheard', target: 'quiet', reenter: true, ...rule('T13') },
               { target: 'reminding', ...rule('T8') },
             ],
           },
@@ -140,6 +150,8 @@ const turn = job.createStateConfig({
             onError: { target: 'waiting', ...rule('T9') },
           },
           on: { 'step.started': { guard: 'isReminderStep', actions: 'noteReminder', ...rule('T10') } },
+          // It may wait long for an empty composer, and the bus goes away meanwhile.
+          always: { guard: and(['unheard', not('alreadyReminded')]), target: 'quiet', ...rule('T14') },
         },
         waiting: {},
       },
@@ -160,7 +172,7 @@ const activity = job.createStateConfig({
   states: {
     held: { always: { guard: 'idleClockRuns', target: 'counting', ...rule('C1') } },
     counting: {
-      always: { guard: 'idleClockHeld', target: 'held', ...rule('C2') },
+      always: { guard: not('idleClockRuns'), target: 'held', ...rule('C2') },
       on: {
         started: { target: 'counting', reenter: true, actions: 'noteAgent', ...rule('C3') },
         progress: { target: 'counting', reenter: true, actions: 'noteAgent', ...rule('C3') },
@@ -182,11 +194,22 @@ const activity = job.createStateConfig({
 
 const channel = job.createStateConfig({
   initial: 'open',
+  // Here and not at `injected`, as the watcher.
+  invoke: {
+    id: 'followBus',
+    src: 'followBus',
+    onDone: { actions: 'noteNothing', ...rule('B4') },
+    // A follower that breaks proves nothing about the bus: what cannot be known counts as away.
+    onError: { target: '.away', actions: 'noteBusLost', ...rule('B5') },
+  },
   states: {
-    open: { on: { 'bus.lost': { target: 'away', ...rule('B1') } } },
+    open: { on: { 'bus.lost': { target: 'away', actions: 'noteBusLost', ...rule('B1') } } },
     away: {
       initial: 'reading',
-      on: { 'bus.back': { target: 'open', ...rule('B2') } },
+      on: {
+        'bus.lost': { actions: 'noteBusLost', ...rule('B3') },
+        'bus.back': { target: 'open', actions: 'noteBusBack', ...rule('B2') },
+      },
       states: {
         reading: {
           invoke: {

@@ -28,6 +28,7 @@ export const jobMachine = job.createMachine({
     lastPermission: 0,
     heardFromAgent: false,
     settled: null,
+    busAway: null,
   }),
   initial: 'queued',
   // Without a bound, `always` transitions that chase each other would hang the driver instead of throwing.

@@ -2,6 +2,17 @@
 import { rule } from './rules.ts';
 import { endAs, job } from './setup.ts';
 
+/** `close deadline_timeout` before injected. */
+const closedEarly = [
+  {
+    guard: 'sawDialog' as const,
+    target: '#cancelled',
+    actions: endAs('cancelled', 'session_blocked'),
+    ...rule('N3'),
+  },
+  { target: '#cancelled', actions: endAs('cancelled', 'session_busy'), ...rule('N3') },
+];
+
 /** What every state before injected answers. An agent that reports here did the work without our prompt. */
 export const pending = job.createStateConfig({
   tags: 'pending',
@@ -12,10 +23,7 @@ export const pending = job.createStateConfig({
     permission_cleared: { actions: 'noteAgent', ...rule('N1') },
     completed: { target: '#finalizing', actions: endAs('completed', 'reported'), ...rule('N2') },
     failed: { target: '#finalizing', actions: endAs('failed', 'agent_failed'), ...rule('N2') },
-    deadline_timeout: [
-      { guard: 'sawDialog', target: '#cancelled', actions: endAs('cancelled', 'session_blocked'), ...rule('N3') },
-      { target: '#cancelled', actions: endAs('cancelled', 'session_busy'), ...rule('N3') },
-    ],
+    deadline_timeout: closedEarly,
     cancelled: { target: '#cancelled', actions: endAs('cancelled', 'cancelled'), ...rule('N4') },
     'hold.seen': { actions: 'noteHold', ...rule('N5') },
   },
@@ -74,10 +82,20 @@ export const idleWait = job.createStateConfig({
 export const subscribed = job.createStateConfig({
   ...pending,
   description: 'Every way in is opened before anything is sent.',
+  on: {
+    ...pending.on,
+    'bus.lost': { actions: 'noteBusLost', ...rule('S3') },
+    'bus.back': { actions: 'noteBusBack', ...rule('S4') },
+    deadline_timeout: [
+      { guard: 'unheard', target: '#cancelled', actions: endAs('cancelled', 'bus_away'), ...rule('N6') },
+      ...closedEarly,
+    ],
+  },
   invoke: {
     id: 'openWays',
     src: 'openWays',
-    onDone: { target: 'injected', ...rule('S1') },
+    // Every way is open: whatever was said of the bus before is over.
+    onDone: { target: 'injected', actions: 'noteBusBack', ...rule('S1') },
     onError: { target: '#cancelled', actions: endAs('cancelled', 'no_channel'), ...rule('S2') },
   },
   after: { openWaysLimit: { target: '#cancelled', actions: endAs('cancelled', 'no_channel'), ...rule('S2') } },

@@ -24,6 +24,8 @@ export interface JobContext extends JobInput {
   lastPermission: number;
   /** The agent has said something: that proves that our turn began, even if nobody saw it. */
   heardFromAgent: boolean;
+  /** Why the bus is away; null while it is not known to be. Read by guards only of a job that is `busOnly`. */
+  busAway: string | null;
   /** Whether the turn had ended when the report was verified; null where nobody waited for it. */
   settled: boolean | null;
 }
@@ -53,6 +55,7 @@ export const job = setup({
     openWays: effect<void>('openWays'),
     inject: effect<{ delivery: Delivery }>('inject'),
     watch: effect<void>('watch'),
+    followBus: effect<void>('followBus'),
     remind: effect<void>('remind'),
     readDisk: effect<void>('readDisk'),
     drainWays: effect<void>('drainWays'),
@@ -98,19 +101,19 @@ export const job = setup({
       context.outcome?.reason !== 'report_invalid' &&
       context.outcome?.reason !== 'cancelled',
     deliveryUnknown: stateIn('#deliveryUnknown'),
-    /** Silence counts only once our text may have arrived, and while nobody is seen working. */
+    /** An agent that can only speak by the bus, while the bus is away: its silence says nothing about it. */
+    unheard: ({ context }) => context.busOnly && context.busAway !== null,
+    /** Silence counts only once our text may have arrived, while nobody is seen working, and while the agent could be heard. */
     idleClockRuns: and([
       not(stateIn('#submitting')),
       or([stateIn('#notBegun'), stateIn('#settled'), stateIn('#hidden')]),
+      not('unheard'),
     ]),
-    idleClockHeld: not(
-      and([not(stateIn('#submitting')), or([stateIn('#notBegun'), stateIn('#settled'), stateIn('#hidden')])]),
-    ),
   },
   actions: {
-    end: assign(({ event }, outcome: Outcome) => ({
+    end: assign(({ context, event }, outcome: Outcome) => ({
       outcome,
-      detail: saidBy(event),
+      detail: detailOf(outcome, context, event),
       manifest: event.type === 'completed' ? event.manifest : null,
     })),
     endInvalid: assign((_, params: { why: string }) => ({
@@ -123,6 +126,10 @@ export const job = setup({
     noteNotRunning: assign({ turnRuns: false }),
     noteReminder: assign({ reminded: true }),
     noteAgent: assign({ heardFromAgent: true }),
+    noteBusLost: assign(({ event }) => ({ busAway: saidBy(event) ?? 'nobody knows why' })),
+    noteBusBack: assign({ busAway: null }),
+    /** Changes nothing; a transition without an action would be refused, and its outbox row would stay open. */
+    noteNothing: assign({}),
     notePermission: assign(({ event }) => ('seq' in event ? { lastPermission: event.seq, heardFromAgent: true } : {})),
     // A turn that was seen to end may be a person's by now: cleanup must not interrupt it.
     noteSettled: assign({ settled: true, turnRuns: false }),
@@ -132,6 +139,12 @@ export const job = setup({
     cleanup: (_, _plan: CleanupStep[]) => {},
   },
 });
+
+/** A job that ends because nobody could hear its agent says why not. */
+function detailOf({ reason }: Outcome, { busAway }: JobContext, event: object): string | null {
+  if (reason === 'bus_away') return busAway;
+  return saidBy(event) ?? (reason === 'no_channel' ? busAway : null);
+}
 
 /** What the event that ended it says: an agent's or a person's words, or why an effect failed. */
 function saidBy(event: object): string | null {

@@ -35,6 +35,7 @@ export const REASONS = Object.freeze([
   'deadline_timeout',
   'idle_timeout',
   'permission_timeout',
+  'bus_away',
   'delivery_unknown',
   'agent_exited',
   'internal_error',

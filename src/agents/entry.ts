@@ -1,4 +1,6 @@
 // An agent as a user configures it, and the rules that its parts must keep among themselves.
+import type { Way } from '../kernel/rows.ts';
+import { WAYS } from '../signals/env-file.ts';
 import type { TransportName } from '../transports/transport.ts';
 import { type Kind, profileOf } from './index.ts';
 import { parseSession, SESSION_FORM } from './session.ts';
@@ -21,11 +23,13 @@ export interface AgentEntry {
   env?: Record<string, string> | undefined;
   session?: string | undefined;
   role?: Role | undefined;
+  /** By which it may speak; default: all. */
+  ways?: Way[] | undefined;
 }
 
 /** What is wrong with one part of an entry. `part` says which, so that the caller can name its own option or path. */
 export interface EntryProblem {
-  part: 'transport' | 'command' | 'session';
+  part: 'transport' | 'command' | 'session' | 'ways';
   value: string;
   problem: string;
   allowed: string;
@@ -33,7 +37,7 @@ export interface EntryProblem {
 
 /** Everything but a missing command line, which a caller may still add. */
 export function problemOf(entry: AgentEntry): EntryProblem | null {
-  const { kind, transport, command, session } = entry;
+  const { kind, transport, command, session, ways } = entry;
   const profile = profileOf(kind);
   const reachable = profile.transports.join(', ');
   if (transport && !profile.transports.includes(transport)) {
@@ -56,6 +60,10 @@ export function problemOf(entry: AgentEntry): EntryProblem | null {
   if (command?.[0] === '') {
     const allowed = 'a command line that begins with a program';
     return { part: 'command', value: '', problem: 'is not a program', allowed };
+  }
+  if (ways && (ways.length === 0 || new Set(ways).size < ways.length)) {
+    const problem = ways.length === 0 ? 'leaves the agent no way to speak' : 'names a way twice';
+    return { part: 'ways', value: ways.join(', '), problem, allowed: `each of ${WAYS.join(', ')} once, at least one` };
   }
   if (session !== undefined) {
     const named = parseSession(session);

@@ -1,5 +1,7 @@
 // From an agent's name to everything a job's row must know about it. Resolved once, at registration: a config that changes
 // afterwards must not change a running job.
+import type { Way } from '../kernel/rows.ts';
+import { WAYS } from '../signals/env-file.ts';
 import type { TransportName } from '../transports/transport.ts';
 import { type AgentEntry, type EntryProblem, problemOf } from './entry.ts';
 import { KINDS, type Kind, profileOf } from './index.ts';
@@ -13,6 +15,7 @@ export interface ResolvedAgent {
   target: string;
   argv: string[];
   env: Record<string, string>;
+  ways: readonly Way[];
 }
 
 /** What the caller adds to, or puts in place of, the configured entry. */
@@ -67,6 +70,7 @@ export function resolveAgent(
       target: session?.target ?? OWN_TARGET,
       argv,
       env: { ...profile.env, ...entry.env },
+      ways: entry.ways ?? WAYS,
     },
   };
 }

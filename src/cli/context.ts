@@ -1,11 +1,13 @@
 // What a command works with, opened only when it asks: bad input must be answered before anything is written, and a command that
 // reads must not create the registry it finds missing.
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Engine } from '../jobs/engine.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { Registry } from '../kernel/ports.ts';
 import { REGISTRY_FILE } from '../registry/sqlite/files.ts';
+import type { BusSettings } from '../signals/bus/types.ts';
+import { resolveBus } from './bus-settings.ts';
 import type { Config } from './config/schema.ts';
 import { UsageError } from './errors.ts';
 import { createOutput, type Io, type Output } from './io.ts';
@@ -26,6 +28,7 @@ export interface Context {
   project(): Promise<Project>;
   config(): Promise<Config>;
   registryPlace(): Promise<RegistryPlace>;
+  busSettings(): Promise<BusSettings>;
   /** For looking. Null: there is none yet. */
   registry(): Promise<Registry | null>;
   /** For acting. Creates the registry if there is none. */
@@ -45,7 +48,7 @@ export function createContext(io: Io, flags: Globals, rest: string[] | null): Co
   const project = once(() => findProject(io.cwd, io.env));
   const config = once(async () => {
     const { configFile } = await project();
-    if (!configFile) return { agents: {}, timeouts: {} };
+    if (!configFile) return { agents: {}, timeouts: {}, bus: {} };
     const { loadConfig } = await import('./config/load.ts');
     return loadConfig(configFile);
   });
@@ -60,6 +63,17 @@ export function createContext(io: Io, flags: Globals, rest: string[] | null): Co
     requireUsable(found);
     return found;
   });
+  const busSettings = once(async () => {
+    const { configFile, cwd } = await project();
+    const named = flags.registry || io.env.STEPWARD_REGISTRY;
+    // A broken config must not keep anybody from ending the jobs of a registry that was named without it.
+    const { bus } = await config().catch((error: unknown) => {
+      if (!named) throw error;
+      out.say(`warning: the config is not used: ${error instanceof Error ? error.message : String(error)}`);
+      return { bus: {} };
+    });
+    return resolveBus(bus, io.env, configFile ? dirname(configFile) : cwd, cwd);
+  });
   const out = createOutput(io, flags.json === true);
   return {
     io,
@@ -69,6 +83,7 @@ export function createContext(io: Io, flags: Globals, rest: string[] | null): Co
     project,
     config,
     registryPlace: place,
+    busSettings,
     registry: once(async () => {
       const { dir } = await place();
       // Empty: somebody is about to make one, or gave up.
@@ -83,6 +98,7 @@ export function createContext(io: Io, flags: Globals, rest: string[] | null): Co
       const engine = await openEngine({
         ...io.world,
         registryDir: (await place()).dir,
+        bus: await busSettings(),
         warn: (message) => out.say(`warning: ${message}`),
       });
       closers.push(() => engine.stop());

@@ -9,7 +9,7 @@ import type { Answer, Clock } from '../kernel/ports.ts';
 import { REGISTRY_FILE } from '../registry/sqlite/files.ts';
 import { InputError } from '../signals/errors.ts';
 import { reasonOf } from '../signals/files.ts';
-import { locateAttempt } from '../signals/locate.ts';
+import { type Located, locateAttempt } from '../signals/locate.ts';
 import { type News, type Reach, type Told, tell } from '../signals/tell.ts';
 import { type AgentIo, type Parsed, parseAgentArgs, processIo, tellError } from './agent-side.ts';
 
@@ -27,7 +27,8 @@ Options:
   --json               the result as one JSON object on stdout
   -h, --help           this text
 
-Exit codes: 0 committed, queued, spooled, or already so; 1 no way took the event; 4 refused; 64 usage.
+Exit codes: 0 committed, queued, spooled, or already so; 1 no way took the event, or none confirmed it; 4 refused;
+64 usage.
 
 Examples:
   stepward emit started
@@ -51,7 +52,7 @@ export async function emitMain(argv: string[], io: AgentIo = processIo()): Promi
     const { artifacts } = parsed;
     const clock = io.world?.clock ?? systemClock;
     const news: News = { type, detail, report, artifacts, from: io.cwd, now: clock.now() };
-    const registry = await reach(located.registryDir, clock);
+    const registry = await reach(located, clock);
     try {
       const told = await tell(news, located, registry);
       return print({ event: type, job: located.job, attempt: located.attempt }, told, json, io);
@@ -81,7 +82,8 @@ function eventOf({ words, values, artifacts }: Parsed): AgentEventType {
 }
 
 /** Never makes a registry: where none is within reach, the spool is the way. */
-async function reach(dir: string, clock: Clock): Promise<Reach> {
+async function reach({ registryDir: dir, ways }: Located, clock: Clock): Promise<Reach> {
+  if (!ways.includes('inbox')) return { unreachable: 'this attempt does not use it' };
   try {
     if (!existsSync(join(dir, REGISTRY_FILE))) return { unreachable: `there is none in ${dir}` };
     const { openSqliteRegistry } = await import('../registry/sqlite/open.ts');
@@ -95,7 +97,7 @@ async function reach(dir: string, clock: Clock): Promise<Reach> {
 const PATIENCE_MS = 3000;
 
 interface Words {
-  outcome: 'committed' | 'idempotent' | 'conflict' | 'refused' | 'queued' | 'spooled';
+  outcome: 'committed' | 'idempotent' | 'conflict' | 'refused' | 'queued' | 'spooled' | 'unconfirmed';
   version: number | null;
   reason: string | null;
   /** For people. */
@@ -105,10 +107,17 @@ interface Words {
 function print(who: { event: string; job: string; attempt: number }, told: Told, json: boolean, io: AgentIo): number {
   const words = wordsOf(told);
   const { id, seq, manifest } = 'turned' in told ? { id: null, seq: null, manifest: null } : told;
-  const isRefused = words.outcome === 'refused' || words.outcome === 'conflict';
-  if (json) io.stdout.write(`${JSON.stringify({ ...who, ...words, id, seq, manifest })}\n`);
-  else (isRefused ? io.stderr : io.stdout).write(`${words.message}\n`);
-  return isRefused ? EXIT.refused : EXIT.ok;
+  // Null: answered from the row alone, nothing was handed over.
+  const way = 'turned' in told ? null : told.handed.way;
+  const exit = exitOf(words.outcome);
+  if (json) io.stdout.write(`${JSON.stringify({ ...who, ...words, way, id, seq, manifest })}\n`);
+  else (exit === EXIT.ok ? io.stdout : io.stderr).write(`${words.message}\n`);
+  return exit;
+}
+
+function exitOf(outcome: Words['outcome']): number {
+  if (outcome === 'unconfirmed') return EXIT.failed;
+  return outcome === 'refused' || outcome === 'conflict' ? EXIT.refused : EXIT.ok;
 }
 
 function wordsOf(told: Told): Words {
@@ -117,17 +126,22 @@ function wordsOf(told: Told): Words {
     return wordsOfAnswer({ verdict, reason, version: row?.version ?? null, phase: row?.phase ?? null });
   }
   const { handed } = told;
-  if (handed.way === 'spool') return kept('spooled', 'the driver will pick it up');
+  if (handed.way === 'spool') {
+    if (!('file' in handed)) return kept('spooled', 'the driver will pick it up');
+    const last = `kept in ${handed.file} in case the driver can read it; run the same command again`;
+    return kept('unconfirmed', `${handed.unconfirmed}; ${last}`, 'not confirmed');
+  }
   if (handed.answer) return wordsOfAnswer(handed.answer);
-  if (handed.driven) return kept('queued', 'the driver has not answered yet; the event is kept');
+  if (handed.way === 'bus' || handed.driven)
+    return kept('queued', 'the driver has not answered yet; the event is kept');
   return kept('queued', 'nobody drives this job now; the event is kept until somebody does');
 }
 
-const kept = (outcome: 'queued' | 'spooled', why: string): Words => ({
+const kept = (outcome: 'queued' | 'spooled' | 'unconfirmed', why: string, word: string = outcome): Words => ({
   outcome,
   version: null,
   reason: null,
-  message: `${outcome}: ${why}`,
+  message: `${word}: ${why}`,
 });
 
 type Judged = Pick<Answer, 'verdict' | 'reason'> & { version: number | null; phase: Answer['phase'] | null };

@@ -1,4 +1,5 @@
 // Why a job is where it is: what it waits for, since when, until when, what happens then, what was refused, what a person can do.
+import { timersThatMatter } from '../jobs/status.ts';
 import type { DriverRecord, Registry } from '../kernel/ports.ts';
 import { type AgentOutput, agentOutput } from './agent-output.ts';
 import { RefusedError } from './errors.ts';
@@ -7,7 +8,7 @@ import { logAfter, saidIn } from './news.ts';
 import { type NextStep, nextSteps } from './next.ts';
 import { iso, type StatusObject, statusObject } from './status.ts';
 import { plain } from './text.ts';
-import { THEN, timersThatMatter, waitsFor, wasDelivered } from './waiting.ts';
+import { busAwayOf, isUnheard, THEN, waitsFor, wasDelivered } from './waiting.ts';
 
 const REFUSED_SHOWN = 3;
 const OUTSIDE: readonly string[] = Object.freeze(['agent', 'person']);
@@ -54,7 +55,7 @@ export async function explain(registry: Registry, id: string, registryDir: strin
   return {
     ...status,
     detail: status.detail && plain(status.detail),
-    waitsFor: waitsFor(row.state),
+    waitsFor: waitsFor(row.state, busAwayOf(row)),
     open: needsDriver(row),
     asks: row.state.endsWith('blocked') && question ? saidIn(question) : null,
     lastSaid: row.phase === 'injected' ? (spoken.map(saidIn).findLast((said) => said !== null) ?? null) : null,
@@ -63,7 +64,7 @@ export async function explain(registry: Registry, id: string, registryDir: strin
     timers: timersThatMatter(timers).map(({ delay, fireAt }) => ({
       delay,
       at: iso(fireAt),
-      happens: THEN[delay]?.(wasDelivered(row)) ?? delay,
+      happens: THEN[delay]?.(wasDelivered(row), isUnheard(row)) ?? delay,
     })),
     driver,
     quarantine: session?.job === id ? session.quarantine : null,

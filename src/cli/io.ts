@@ -25,6 +25,8 @@ export interface Output {
   readonly json: boolean;
   /** stderr is a terminal: one line may be painted over. */
   readonly live: boolean;
+  /** stdout is a terminal: a picture may be painted there. */
+  readonly screen: boolean;
   readonly width: number;
   /** For stderr, and for stdout. Plain unless the stream is a terminal and NO_COLOR is not set. */
   readonly talk: Colors;
@@ -75,7 +77,9 @@ export function createOutput(io: Io, json: boolean): Output {
   return {
     json,
     live: terminal(io.stderr),
-    width: (io.stderr as Terminal).columns ?? 100,
+    // A terminal that does not know its size (0 columns) shows lines, but no picture fits into it.
+    screen: terminal(io.stdout) && (io.stdout as Terminal).columns !== 0,
+    width: (io.stderr as Terminal).columns || 100,
     talk: colours(io.stderr),
     ink: colours(io.stdout),
     unread: gone.signal,

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { statusOf } from '../../machines/job/vocabulary.ts';
 import { specOf } from '../jobs/spec.ts';
+import { untilOf } from '../jobs/status.ts';
 import type { Registry, Row, TimerRow } from '../kernel/ports.ts';
 import { REGISTRY_FILE } from '../registry/sqlite/files.ts';
 import type { Context } from './context.ts';
@@ -13,7 +14,6 @@ import type { Colors, Output } from './io.ts';
 import { type NextStep, nextSteps } from './next.ts';
 import { isEnded } from './status.ts';
 import { cut, table } from './text.ts';
-import { untilOf } from './waiting.ts';
 
 export interface Listed {
   row: Row;

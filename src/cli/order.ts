@@ -40,7 +40,10 @@ export async function placeOrder(ctx: Context, input: string | undefined, flags:
   const cwd = await workingDirectory(io.cwd, flags.cwd);
   const task = await readTask({ prompt: flags.prompt, brief: flags.brief, stdin: input === '-' }, io);
   const { dir: registryDir } = await ctx.registryPlace();
-  return { ...agent, cwd, task, title: titleOf(task), limits, idleRetries: IDLE_RETRIES, registryDir };
+  // The agent's program is looked for where its caller would find it: a host that was started by systemd, or from another shell,
+  // has another PATH.
+  const env = { ...(io.env.PATH !== undefined && { PATH: io.env.PATH }), ...agent.env };
+  return { ...agent, env, cwd, task, title: titleOf(task), limits, idleRetries: IDLE_RETRIES, registryDir };
 }
 
 function accepted(resolution: AgentResolution, name: string, option: string, sessionFromEnvironment: boolean) {
@@ -61,7 +64,8 @@ function accepted(resolution: AgentResolution, name: string, option: string, ses
     case 'command':
       throw new UsageError({ ...resolution, option: '--' });
     case 'transport':
-      throw new UsageError({ ...resolution, option: `agents.${name}.transport` });
+    case 'ways':
+      throw new UsageError({ ...resolution, option: `agents.${name}.${resolution.part}` });
   }
 }
 

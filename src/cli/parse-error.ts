@@ -18,6 +18,13 @@ export function parseError(error: CommanderError, command: Command): UsageError 
       const [option = named, value = 'a value'] = named.split(' ').filter((word) => !/^-\w,$/.test(word));
       return new UsageError({ option, problem: 'has no value', allowed: `${option} ${value}` });
     }
+    case 'commander.invalidArgument': {
+      // "option '--kind [name]' argument 'x' is invalid. Allowed choices are a, b."
+      const [, value] = /argument (?:value )?'([^']*)' is invalid/.exec(error.message) ?? [];
+      const name = /for argument '([^']*)'/.exec(error.message)?.[1]?.toUpperCase() ?? named.split(' ')[0] ?? named;
+      const allowed = /choices are (.*?)\.?$/.exec(error.message)?.[1] ?? usageOf(command);
+      return new UsageError({ option: name, value, problem: 'is not known', allowed });
+    }
     case 'commander.missingArgument':
       return new UsageError({ option: named.toUpperCase(), problem: 'is missing', allowed: usageOf(command) });
     case 'commander.excessArguments':

@@ -24,19 +24,36 @@ const COMMANDS: Readonly<Record<string, Entry>> = Object.freeze({
   status: { summary: 'show one job', load: () => import('./commands/status.ts') },
   logs: { summary: 'show what happened to a job', load: () => import('./commands/logs.ts') },
   explain: { summary: 'why a job is where it is, and what you can do', load: () => import('./commands/explain.ts') },
+  watch: { summary: 'watch jobs live', load: () => import('./commands/watch.ts') },
   wait: { summary: 'wait until jobs have ended', load: () => import('./commands/wait.ts') },
   cancel: { summary: 'end a job: cancelled', load: () => import('./commands/cancel.ts') },
   close: { summary: 'ask for the end of a job, as a script does', load: () => import('./commands/close.ts') },
   redispatch: { summary: 'begin a new attempt of an ended job', load: () => import('./commands/redispatch.ts') },
   resume: { summary: 'drive jobs whose driver is gone', load: () => import('./commands/resume.ts') },
+  host: { summary: 'drive every job of this project that nobody drives', load: () => import('./commands/host.ts') },
   emit: { summary: 'what an agent runs to report', load: () => import('./commands/emit.ts') },
   report: { summary: 'finalize or check an agent’s report', load: () => import('./commands/report.ts') },
   init: { summary: 'write a commented config', load: () => import('./commands/init.ts') },
+  completion: { summary: 'print the completion script of a shell', load: () => import('./commands/completion.ts') },
   doctor: { summary: 'check this machine, this project and its agents', load: () => import('./commands/doctor.ts') },
 });
 
+/** What the shells' completion scripts run; not a command for people. */
+const COMPLETE = '__complete';
+
+async function completeWords(words: readonly string[], io: Io): Promise<number> {
+  const { answer } = await import('./completion/answer.ts');
+  return answer(words, io, async (typed) => {
+    const program = createProgram(io);
+    const asked = commandWord(typed);
+    await build(program, asked !== null && Object.hasOwn(COMMANDS, asked) ? [asked] : [], null, async () => {});
+    return program;
+  });
+}
+
 /** The exit code. `argv` without node and script. Never throws. */
 export async function runProgram(argv: readonly string[], io: Io): Promise<number> {
+  if (argv[0] === COMPLETE) return completeWords(argv.slice(1), io);
   const dashes = argv.indexOf('--');
   const own = dashes < 0 ? [...argv] : argv.slice(0, dashes);
   const rest = dashes < 0 ? null : argv.slice(dashes + 1);

@@ -1,11 +1,12 @@
 // One line about a job on its way: state, elapsed, time left, last words of the agent.
+
+import { untilOf } from '../jobs/status.ts';
 import type { Row, TimerRow } from '../kernel/ports.ts';
 import { formatDuration } from './durations.ts';
 import type { Colors } from './io.ts';
 import type { News } from './news.ts';
 import { isEnded } from './status.ts';
 import { cut } from './text.ts';
-import { untilOf } from './waiting.ts';
 
 export interface Progress {
   row: Row;

@@ -1,24 +1,13 @@
-// A row as tools see it (docs/design.md section 5, "Statuses for people and tools"). Times are ISO 8601 of the registry's clock.
-import { exitCodeOf } from '../../machines/job/exit.ts';
-import { isEnd, type Reason, type Status, statusOf } from '../../machines/job/vocabulary.ts';
+// A row as `status --json` and its like print it: the state that everybody is told, and what only this machine needs to know.
+import { isEnd } from '../../machines/job/vocabulary.ts';
 import { specOf } from '../jobs/spec.ts';
+import { exitOf, iso, type StateObject, stateObject } from '../jobs/status.ts';
 import type { Row, TimerRow } from '../kernel/ports.ts';
 import { tokenOf } from './token.ts';
-import { untilOf } from './waiting.ts';
 
-export interface StatusObject {
-  id: string;
-  machine: string;
-  status: Status;
-  state: string;
-  attempt: number;
-  version: number;
-  /** Null while open. */
-  exit: number | null;
-  reason: Reason | null;
-  since: string;
-  /** When the earliest clock that ends something fires; null where none runs. */
-  until: string | null;
+export { exitOf, iso };
+
+export interface StatusObject extends StateObject {
   token: string;
   agent: string;
   session: string;
@@ -32,23 +21,10 @@ export interface StatusObject {
 
 export const isEnded = (row: Pick<Row, 'phase'>): boolean => isEnd(row.phase);
 
-/** Null while the row is open: an outcome that is still provisional is not told. */
-export const exitOf = (row: Row): number | null => (isEnded(row) && row.outcome ? exitCodeOf(row.outcome) : null);
-
 export function statusObject(row: Row, timers: readonly TimerRow[]): StatusObject {
   const { agent, title, cwd } = specOf(row);
-  const until = untilOf(timers);
   return {
-    id: row.id,
-    machine: row.machine,
-    status: statusOf(row.phase),
-    state: row.state,
-    attempt: row.attempt,
-    version: row.version,
-    exit: exitOf(row),
-    reason: isEnded(row) ? (row.outcome?.reason ?? null) : null,
-    since: iso(row.since),
-    until: until === null ? null : iso(until),
+    ...stateObject(row, timers),
     token: tokenOf(row),
     agent,
     session: row.session,
@@ -60,8 +36,6 @@ export function statusObject(row: Row, timers: readonly TimerRow[]): StatusObjec
     createdAt: iso(row.createdAt),
   };
 }
-
-export const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** What was said or seen when the outcome was set. */
 export function detailOf(row: Row): string | null {

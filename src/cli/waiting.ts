@@ -1,6 +1,7 @@
 // What a state waits for, and what a timer does, in words a person can act on. tests/cli/waiting.test.ts compares both lists
 // with the machine: a state or timer without words fails there.
-import type { Row, TimerRow } from '../kernel/ports.ts';
+import type { Row } from '../kernel/ports.ts';
+import { plain } from './text.ts';
 
 /** By the longest prefix of the row's `state`. */
 export const WAITS: Readonly<Record<string, string>> = Object.freeze({
@@ -28,26 +29,30 @@ export const WAITS: Readonly<Record<string, string>> = Object.freeze({
   cancelled: 'has ended: cancelled',
 });
 
-export function waitsFor(state: string): string {
+/** `busAway`: why the bus is away, if it is. */
+export function waitsFor(state: string, busAway: string | null = null): string {
   const prefix = Object.keys(WAITS)
     .filter((known) => state === known || state.startsWith(`${known}.`))
     .sort((a, b) => b.length - a.length)[0];
-  return prefix === undefined ? `is in ${state}` : WAITS[prefix]!;
+  const words = prefix === undefined ? `is in ${state}` : WAITS[prefix]!;
+  return busAway === null ? words : `${words}; the bus is away: ${plain(busAway)}`;
 }
 
 /** What happens when the timer of that delay fires. */
-export const THEN: Readonly<Record<string, (delivered: boolean) => string>> = Object.freeze({
+export const THEN: Readonly<Record<string, (delivered: boolean, unheard?: boolean) => string>> = Object.freeze({
   queueTimeout: () => 'cancelled session_busy, nothing sent (exit 5)',
   preflightLimit: () => 'cancelled preflight_failed, nothing sent (exit 5)',
   idleProbeLimit: () => 'looks again after a pause; with no retry left: cancelled session_busy, nothing sent (exit 5)',
   idleBackoff: () => 'looks again',
   openWaysLimit: () => 'cancelled no_channel, nothing sent (exit 5)',
-  deadline: (delivered) =>
-    delivered ? 'failed deadline_timeout (exit 2)' : 'cancelled session_busy, nothing sent (exit 5)',
+  deadline: (delivered, unheard) => {
+    if (unheard) return `${delivered ? 'failed' : 'cancelled'} bus_away, since nobody can hear the agent (exit 3)`;
+    return delivered ? 'failed deadline_timeout (exit 2)' : 'cancelled session_busy, nothing sent (exit 5)';
+  },
   typingLimit: () => 'the delivery counts as unknown; nobody sends it again',
   idleTimeout: () => 'failed idle_timeout (exit 2), or delivery_unknown if no sign of the agent came (exit 1)',
   permissionTimeout: () => 'failed permission_timeout (exit 2), the dialog left untouched',
-  quiet: () => 'reminds the agent, once',
+  quiet: (_, unheard) => (unheard ? 'waits on: an answer could not be heard' : 'reminds the agent, once'),
   diskPoll: () => 'reads the disk again',
   drainLimit: () => 'ends, or waits for the turn of the agent that reported',
   settleGrace: () => 'verifies the report although the turn still runs',
@@ -55,17 +60,14 @@ export const THEN: Readonly<Record<string, (delivered: boolean) => string>> = Ob
   'kernel.fault': () => 'closed failed internal_error (exit 1)',
 });
 
-/** Pauses and polls: they move the row on and end nothing. */
-const MINOR: readonly string[] = Object.freeze(['quiet', 'diskPoll', 'idleBackoff']);
+export const wasDelivered = (row: Pick<Row, 'snapshot'>): boolean => row.snapshot.context.deliveryStarted === true;
 
-/** The armed timers, the next first; those that end nothing only where nothing else is armed. */
-export function timersThatMatter(timers: readonly TimerRow[]): TimerRow[] {
-  const sorted = timers.toSorted((a, b) => a.fireAt - b.fireAt);
-  const ending = sorted.filter(({ delay }) => !MINOR.includes(delay));
-  return ending.length > 0 ? ending : sorted;
+/** Why the bus is away, while that may matter to the row. */
+export function busAwayOf(row: Pick<Row, 'snapshot' | 'phase'>): string | null {
+  const { busAway } = row.snapshot.context;
+  return (row.phase === 'pending' || row.phase === 'injected') && typeof busAway === 'string' ? busAway : null;
 }
 
-/** Until when the row waits, registry time, or null where no clock runs. */
-export const untilOf = (timers: readonly TimerRow[]): number | null => timersThatMatter(timers)[0]?.fireAt ?? null;
-
-export const wasDelivered = (row: Pick<Row, 'snapshot'>): boolean => row.snapshot.context.deliveryStarted === true;
+/** Its agent can speak by nothing but the bus, and the bus is away. */
+export const isUnheard = (row: Pick<Row, 'snapshot' | 'phase'>): boolean =>
+  row.snapshot.context.busOnly === true && busAwayOf(row) !== null;

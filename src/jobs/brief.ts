@@ -5,7 +5,7 @@ export interface BriefInput {
   job: string;
   attempt: number;
   spec: JobSpec;
-  /** How this build is called from the agent's shell: `stepward`, or `node "/…/stepward.mjs"`. */
+  /** How this build is called from the agent's shell: `stepward`, or `node "/…/stepward.cjs"`. */
   command: string;
   /** The default report, relative to the working directory. */
   report: string;

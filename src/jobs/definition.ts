@@ -15,8 +15,8 @@ export const jobDefinition: MachineDefinition = {
   version: 1,
   logic: jobMachine,
   inputOf: (spec) => {
-    const { idleRetries, limits } = specOf({ spec });
-    return { idleRetries, limits };
+    const { idleRetries, limits, ways } = specOf({ spec });
+    return { idleRetries, limits, busOnly: ways.length === 1 && ways[0] === 'bus' };
   },
   faultedMs: (spec) => specOf({ spec }).limits.deadline,
   table: TABLE,

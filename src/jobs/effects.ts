@@ -5,6 +5,7 @@ import { type AttemptRef, attemptPaths } from '../signals/attempt.ts';
 import { newKey } from '../signals/signature.ts';
 import { type Hand, type Place, PlaceError, type Transport } from '../transports/transport.ts';
 import { renderBrief } from './brief.ts';
+import { followBus, openWays } from './channel.ts';
 import { cleanup } from './cleanup.ts';
 import { specOf } from './spec.ts';
 import { watch } from './watch.ts';
@@ -19,10 +20,11 @@ export function jobEffects(shop: Workshop): Readonly<Record<string, EffectBody>>
     sessionLease: (env) => sessionLease(env),
     preflight: (env) => preflight(shop, env),
     awaitIdle: (env) => awaitIdle(shop, env),
-    openWays: (env) => env.openWays(),
+    openWays: (env) => openWays(shop, env),
     inject: (env) => inject(shop, env),
     remind: (env) => remind(shop, env),
     watch: (env) => watch(shop, env),
+    followBus: (env) => followBus(shop, env),
     readDisk: (env) => env.drain(),
     drainWays: (env) => env.drain(),
     awaitTurn: (env) => awaitTurn(shop, env),
@@ -50,11 +52,15 @@ async function preflight(shop: Workshop, env: EffectEnv): Promise<void> {
   const spec = specOf(row);
   const ref: AttemptRef = { cwd: spec.cwd, job: env.job, attempt: env.attempt };
   const report = attemptPaths(ref).report.slice(spec.cwd.length + 1);
-  const brief = renderBrief({ job: env.job, attempt: env.attempt, spec, command: shop.command, report });
-  await shop.files.prepare({ ...ref, key, registryDir: shop.registryDir, brief, command: shop.command });
+  const { files, registryDir, command } = shop;
+  const brief = renderBrief({ job: env.job, attempt: env.attempt, spec, command, report });
+  const { ways } = spec;
+  // Not known yet: row-ways.ts writes it as soon as it is, perhaps before us.
+  const bus = ways.includes('bus') ? shop.bus?.agentAddress() : null;
+  await files.prepare({ ...ref, key, registryDir, brief, command, ways, ...(bus && { bus }) });
   // A driver that slept before it wrote may have been overtaken by the end of the attempt and by the removal of its key.
   const { phase, attempt } = await env.row();
-  if (isEnd(phase) || attempt !== env.attempt) await shop.files.removeKey(ref);
+  if (isEnd(phase) || attempt !== env.attempt) await files.removeKey(ref);
 }
 
 async function awaitIdle(shop: Workshop, env: EffectEnv): Promise<void> {

@@ -2,29 +2,37 @@
 import { randomUUID } from 'node:crypto';
 import { isEnd } from '../../machines/job/vocabulary.ts';
 import { systemClock } from '../kernel/clock.ts';
-import type { Ways as KernelWays } from '../kernel/context.ts';
+import { LEASE } from '../kernel/context.ts';
 import { begin } from '../kernel/decide.ts';
 import { machineId } from '../kernel/definition.ts';
 import { createDriver, type Driver } from '../kernel/driver.ts';
-import type { Answer, Clock, DriverRecord, Json, OutsideRequest, Registry, Row } from '../kernel/ports.ts';
+import type { Answer, Change, Clock, DriverRecord, Json, OutsideRequest, Registry, Row } from '../kernel/ports.ts';
 import { RegistryError } from '../registry/errors.ts';
 import { newId } from '../registry/ids.ts';
+import { takeLock } from '../registry/sqlite/lock.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
+import { createBus } from '../signals/bus/bus.ts';
+import type { Bus, BusSettings, Presence } from '../signals/bus/types.ts';
 import { verifyEnvelope } from '../signals/signature.ts';
-import { createWays } from '../signals/ways.ts';
 import { childEnvironment } from '../transports/environment.ts';
 import { createTransports } from '../transports/index.ts';
 import { isProvenDead, selfRecord } from '../transports/process.ts';
 import { jobDefinition } from './definition.ts';
 import { jobEffects } from './effects.ts';
 import { agentCommand, BUILD, launcherFile } from './installation.ts';
-import { type JobSpec, specOf } from './spec.ts';
+import { type Notices, startNotices } from './notices.ts';
+import { createRowWays } from './row-ways.ts';
+import type { JobSpec } from './spec.ts';
 import { attemptFiles, placeOf, transportOf, type Workshop } from './workshop.ts';
 
 export interface EngineOptions {
   /** Absolute; made if it does not exist. */
   registryDir: string;
   clock?: Clock;
+  /** Default: none. */
+  bus?: BusSettings;
+  /** Told on the bus for as long as this engine lives, and connects at once: a host's. */
+  presence?: Presence;
   /** Lets tests put something between the driver and its registry. */
   wrap?: (registry: Registry) => Registry;
   warn?: (message: string) => void;
@@ -39,8 +47,9 @@ export interface Engine {
   readonly registryDir: string;
   readonly clock: Clock;
   readonly driver: Driver;
-  /** Writes the row, queued. Throws RegistryError. */
-  register(spec: JobSpec): Promise<Row>;
+  /** Writes the row, queued. `mine`: it is born with this driver's lease, so that no host takes it before `driver.adopt` does;
+   *  without it whoever is first drives it. Throws RegistryError. */
+  register(spec: JobSpec, options?: { mine?: boolean }): Promise<Row>;
   /** A request by the inbox, with `expects` only for that attempt. Where no live driver holds the row, this process claims it, decides, cleans up and releases. */
   ask(job: string, event: PersonAsks, expects?: number): Promise<Answer>;
   /** The row once its present attempt has ended; null if the signal aborts first. */
@@ -52,6 +61,8 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
+/** A broker that does not answer must not keep a finished command; the next driver tells it. */
+const LAST_NEWS_MS = 1_000;
 /** A change hint may be missed; this poll is behind it. */
 const POLL_MS = 250;
 
@@ -60,6 +71,20 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { registryDir } = options;
   const opened = await openSqliteRegistry({ dir: registryDir, clock });
   const registry = options.wrap?.(opened) ?? opened;
+  const warn = options.warn ?? (() => {});
+  let connected: { bus: Bus; notices: Notices } | null = null;
+  let stopping = false;
+  /** Made when it is first wanted: a command that only asks something of a row connects to nothing. */
+  function line(): Bus | null {
+    const { bus: settings = { kind: 'off' }, presence } = options;
+    if (settings.kind === 'off' || stopping) return connected?.bus ?? null;
+    if (!connected) {
+      const bus = createBus({ settings, registryDir, registry, takeLock, warn, ...(presence && { presence }) });
+      const isMine = (job: string) => driver.held().includes(job);
+      connected = { bus, notices: startNotices({ registry, bus, isMine, warn }) };
+    }
+    return connected.bus;
+  }
   const record = selfRecord(`${process.pid}-${randomUUID().slice(0, 8)}`, BUILD);
   const shop: Workshop = {
     registry,
@@ -70,8 +95,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     command: agentCommand(),
     childEnv: (extra) => childEnvironment(process.env, extra),
     fences: new Map(),
+    get bus() {
+      return line();
+    },
   };
-  const ways = createWays(registry);
+  const ways = createRowWays(registry, () => shop.bus);
   const driver = createDriver({
     registry,
     clock,
@@ -79,9 +107,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     isProvenDead: shop.isProvenDead,
     definitions: { [jobDefinition.name]: jobDefinition },
     effects: jobEffects(shop),
-    ways: rowWays(ways),
+    ways,
     verify: verifyEnvelope,
-    warn: options.warn ?? (() => {}),
+    warn,
   });
 
   const changed = (signal: AbortSignal | undefined): Promise<void> => {
@@ -140,12 +168,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     return session?.job === row.id && session.quarantine !== null;
   };
 
+  if (options.presence) line();
   return {
     registry,
     registryDir,
     clock,
     driver,
-    async register(spec) {
+    async register(spec, { mine = false } = {}) {
       const first = begin(jobDefinition, jobDefinition.inputOf(spec as unknown as Json));
       for (;;) {
         const id = newId(registry.now());
@@ -156,12 +185,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
           spec: { ...spec, target: spec.target || id } as unknown as Json,
         };
         try {
-          return await registry.insert(row, {
+          const change: Change = {
             next: first.next,
             effects: first.effects,
             log: { from: 'kernel', what: 'registered', verdict: 'take', driver: record.id },
             durable: true,
-          });
+          };
+          return await registry.insert(row, change, mine ? { driver: record, ttlMs: LEASE.ttlMs } : undefined);
         } catch (error) {
           // Ids are short: two processes may draw the same one.
           if (!(error instanceof RegistryError && error.code === 'duplicate_id')) throw error;
@@ -185,22 +215,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       return 'stopped';
     },
     async stop() {
+      stopping = true;
       await driver.stop();
       ways.closeAll();
+      // The last news of this process: how its jobs have ended.
+      await connected?.notices.stop(LAST_NEWS_MS);
+      await connected?.bus.stop();
       await registry.close();
     },
   };
-
-  function rowWays({ open, collect, close }: ReturnType<typeof createWays>): KernelWays {
-    const at = (row: Row) => ({ job: row.id, attempt: row.attempt, cwd: specOf(row).cwd });
-    return {
-      open: (row, onNews) => open(at(row), onNews),
-      collect: async (row) => {
-        if (row.key !== null) await collect(at(row));
-      },
-      close,
-    };
-  }
 }
 
 /** The children of a foreground command do not outlive its Ctrl-C. The row stays open: `resume` will find out and say so. */

@@ -14,11 +14,14 @@ const dist = new URL(bundled ? './' : '../../dist/', import.meta.url);
 
 export const launcherFile = (): string => fileURLToPath(new URL('launcher.mjs', dist));
 
-/** How any shell calls this very build: a `stepward` on the PATH may be another version, or missing. */
-export function agentCommand(): string {
-  const entry = fileURLToPath(new URL('stepward.mjs', dist));
+/** The script of the command line of this very build, absolute. Throws if it is not there. */
+export function entryFile(): string {
+  const entry = fileURLToPath(new URL('stepward.cjs', dist));
   if (!existsSync(entry)) throw new Error(`this build is incomplete: ${entry} is missing; run npm run build`);
-  return [process.execPath, entry].map(quoted).join(' ');
+  return entry;
 }
+
+/** How any shell calls this very build: a `stepward` on the PATH may be another version, or missing. */
+export const agentCommand = (): string => [process.execPath, entryFile()].map(quoted).join(' ');
 
 const quoted = (word: string): string => (/^[\w./@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -1,7 +1,7 @@
 // What a caller asked for, resolved at registration and kept in the row: a changed config must not change a running job, and
 // a driver that adopts the row needs no config at all.
 import type { Limits } from '../../machines/job/events.ts';
-import type { Json } from '../kernel/ports.ts';
+import type { Json, Way } from '../kernel/ports.ts';
 import type { TransportName } from '../transports/transport.ts';
 
 export interface JobSpec {
@@ -21,6 +21,9 @@ export interface JobSpec {
   env: Record<string, string>;
   limits: Limits;
   idleRetries: number;
+  /** By which ways the agent can speak. With the bus alone a job waits until it is heard there, and silence counts only while
+   *  it is. */
+  ways: readonly Way[];
   /** Absolute. The registry's directory, for the brief's environment file. */
   registryDir: string;
 }

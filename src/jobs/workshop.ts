@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { EffectEnv } from '../kernel/context.ts';
 import type { DriverRecord, Registry, Row } from '../kernel/ports.ts';
 import { attemptPaths, prepareAttempt, removeKey } from '../signals/attempt.ts';
+import type { Bus } from '../signals/bus/types.ts';
 import { verifyManifest } from '../signals/manifest.ts';
 import type { Fence, Owner, Place, Transport, TransportName } from '../transports/transport.ts';
 import { specOf } from './spec.ts';
@@ -31,6 +32,8 @@ export interface Workshop {
   command: string;
   /** The environment that a started agent gets, before the profile's own variables. */
   childEnv(extra: Record<string, string>): Record<string, string>;
+  /** Null: none is configured. Reading it connects. */
+  readonly bus: Bus | null;
   /** Marks this driver has taken, by job, attempt and epoch: its effects share the number. */
   fences: Map<string, Promise<Fence | null>>;
 }

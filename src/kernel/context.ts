@@ -110,7 +110,7 @@ export interface Context extends DriverPorts {
   adoptFinished(job: string): Promise<void>;
 }
 
-export const machineOf = (ports: DriverPorts, row: Row): MachineDefinition | undefined => {
+export const machineOf = (ports: DriverPorts, row: Pick<Row, 'machine'>): MachineDefinition | undefined => {
   const [name = '', version] = row.machine.split('@');
   const definition = ports.definitions[name];
   return definition && Number(version) <= definition.version ? definition : undefined;

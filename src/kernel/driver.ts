@@ -4,7 +4,7 @@ import { type Context, type DriverPorts, type Held, LEASE, machineOf } from './c
 import { drain } from './drain.ts';
 import { isFaulted, loadHeld } from './handle.ts';
 import { makeHeld, noteRenewed } from './held.ts';
-import type { DriverRecord, Row } from './ports.ts';
+import type { DriverRecord, OpenRow, Row } from './ports.ts';
 import { abortTasks, reconcile } from './tasks.ts';
 import { fireDue } from './timers.ts';
 import { messageOf } from './trouble.ts';
@@ -25,8 +25,12 @@ export interface Driver {
   readonly record: DriverRecord;
   /** Claims the row and drives it. False: somebody else does, or this build does not know its machine. */
   adopt(job: string, options?: Adoption): Promise<boolean>;
-  /** Adopts every open row whose driver is gone; gives their ids. */
-  adoptAll(): Promise<string[]>;
+  /**
+   * Adopts every open row that no live driver holds, finished rows with open cleanup too; gives their ids. A row that cannot be
+   * claimed does not keep the others: it is tried again by the next call, and told by `warn`.
+   * @param open what `registry.openRows()` has just given, if the caller has it already.
+   */
+  adoptAll(open?: readonly OpenRow[]): Promise<string[]>;
   held(): string[];
   /** Stops driving one row and releases its lease. Its effects are aborted; what they have started goes on. */
   release(job: string): Promise<void>;
@@ -68,6 +72,22 @@ export function createDriver(ports: DriverPorts): Driver {
     const adoption = adoptNow(job, options).finally(() => adopting.delete(job));
     adopting.set(job, adoption);
     return adoption;
+  }
+
+  /** Without a write: a claim of a row whose driver lives would be a transaction that changes nothing. */
+  function driverless(open: readonly OpenRow[]): OpenRow[] {
+    const now = registry.now();
+    const dead = new Map<string, boolean>();
+    const isDead = (driver: DriverRecord): boolean => {
+      // Asked of the system once for each driver, however many rows it holds.
+      const known = dead.get(driver.id) ?? ports.isProvenDead(driver);
+      dead.set(driver.id, known);
+      return known;
+    };
+    return open.filter(({ id, machine, driver, expiresAt }) => {
+      if (held.has(id) || !machineOf(ports, { machine })) return false;
+      return driver === null || expiresAt <= now || isDead(driver);
+    });
   }
 
   async function adoptNow(job: string, { concludes = false }: Adoption): Promise<boolean> {
@@ -176,10 +196,14 @@ export function createDriver(ports: DriverPorts): Driver {
   return {
     record,
     adopt,
-    async adoptAll() {
+    async adoptAll(open) {
       const adopted: string[] = [];
-      for (const row of await registry.list({ open: true })) {
-        if (!held.has(row.id) && (await adopt(row.id))) adopted.push(row.id);
+      for (const row of driverless(open ?? (await registry.openRows()))) {
+        try {
+          if (await adopt(row.id)) adopted.push(row.id);
+        } catch (error) {
+          ports.warn(`job ${row.id} cannot be taken over: ${messageOf(error)}`);
+        }
       }
       return adopted;
     },

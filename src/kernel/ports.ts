@@ -102,6 +102,17 @@ export interface RowFilter {
   limit?: number;
 }
 
+/** A row that is not finished, or whose cleanup is open, as somebody sees it who looks for rows without a driver. */
+export interface OpenRow {
+  id: string;
+  machine: string;
+  phase: Phase;
+  /** Who claimed it last and has not released it; alive only while `expiresAt` is not reached. */
+  driver: DriverRecord | null;
+  /** Registry time, ms; 0: never claimed. */
+  expiresAt: number;
+}
+
 /**
  * The store of rows, log, inbox, outbox, timers and leases; the only truth. Asynchronous, because one of them is far away.
  * Every method is one transaction. A full disk or a lost connection throws RegistryError; then nothing was written.
@@ -110,13 +121,17 @@ export interface Registry {
   /** Registry time, ms. All `at`, `fireAt` and `expiresAt` are of this clock. */
   now(): number;
 
-  insert(row: NewRow, change: Change): Promise<Row>;
+  /** With `born` the row is that driver's from the first moment, as if claimed: a host that adopts whatever nobody drives cannot
+   *  be quicker. */
+  insert(row: NewRow, change: Change, born?: { driver: DriverRecord; ttlMs: number }): Promise<Row>;
   load(id: string): Promise<Row | undefined>;
   peek(id: string): Promise<PeekedRow | undefined>;
   /** Ids that begin with `prefix`, at most `limit`, in the order of their making. */
   idsWithPrefix(prefix: string, limit: number): Promise<string[]>;
   newestId(): Promise<string | undefined>;
   list(filter?: RowFilter): Promise<Row[]>;
+  /** Oldest first. Cheap, a read of small columns: a host asks it at every change. */
+  openRows(): Promise<OpenRow[]>;
 
   /** Compare-and-set. False: the row is no longer what was read (or the step exists); load and decide again. */
   commit(read: Read, change: Change): Promise<boolean>;
@@ -163,6 +178,8 @@ export interface Registry {
   quarantineSession(read: { id: string; epoch: number; attempt: number }, reason: string): Promise<void>;
 
   log(filter: { job?: string; afterSeq?: number; limit?: number }): Promise<LogRow[]>;
+  /** Jobs with log entries after `seq`, and the newest sequence number; a cursor for whoever tells others of changes. */
+  changedSince(seq: number): Promise<{ seq: number; jobs: string[] }>;
   /** Calls back soon after anything was committed by any process; a hint, never the truth. Gives the way to stop. */
   onChange(listener: () => void): () => void;
   close(): Promise<void>;

@@ -1,15 +1,24 @@
-// Hands an envelope over by the first way that works: the inbox, where a live driver answers within milliseconds, else the spool.
+// Hands an envelope over by the first way that works: the inbox, where a live driver answers within milliseconds, else the bus,
+// else the spool.
+import { existsSync } from 'node:fs';
+import { access, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Envelope, Registry } from '../kernel/ports.ts';
+import type { Speech } from './bus/speak.ts';
 import { requestOf } from './envelope.ts';
-import { reasonOf } from './files.ts';
-import { type SpoolPaths, writeSpool } from './spool.ts';
+import { codeOf, reasonOf } from './files.ts';
+import type { Located } from './locate.ts';
+import { spoolFile, writeSpool } from './spool.ts';
 
 export type HandedOver =
   | { way: 'inbox'; answer: Answer }
   /** It is in the inbox and stays there; `driven`: somebody holds the row and will decide it. */
   | { way: 'inbox'; answer: null; driven: boolean }
-  | { way: 'spool' };
+  /** The driver's signed receipt came. Null: it is in the inbox and kept, and nobody has decided it yet. */
+  | { way: 'bus'; answer: Answer | null }
+  | { way: 'spool' }
+  /** The spool is no way of this attempt: it lies there in case the driver can read it all the same. */
+  | { way: 'spool'; file: string; unconfirmed: string };
 
 /** No way took the envelope. */
 export class NoWayError extends Error {
@@ -20,24 +29,77 @@ type Inbox = Pick<Registry, 'deliver' | 'inboxRow' | 'peek'>;
 
 /** How long `emit` waits for a live driver's answer (docs/design.md section 6), ms. */
 export const ANSWER_MS = 2000;
+/** How long an agent that has only the bus goes on trying, ms. */
+const INSIST_MS = 30_000;
 /** So long it is looked for at every millisecond. */
 const EAGER_MS = 40;
 const SLOWEST_POLL_MS = 20;
 
-/** @param registry null, and why: it could not even be opened. Throws NoWayError. */
-export async function handOver(registry: Inbox | { unreachable: string }, envelope: Envelope, paths: SpoolPaths) {
-  const why = 'unreachable' in registry ? registry.unreachable : await byInbox(registry, envelope);
-  if (typeof why !== 'string') return why;
+/**
+ * Tries the ways that the attempt uses, in their order. Throws NoWayError.
+ * @param registry or why it could not even be opened
+ * @param key signs the envelope, so it signs the receipt
+ */
+export async function handOver(
+  registry: Inbox | { unreachable: string },
+  envelope: Envelope,
+  { ways, paths }: Pick<Located, 'ways' | 'paths'>,
+  key: string,
+): Promise<HandedOver> {
+  const failed: string[] = [];
+  if (ways.includes('inbox')) {
+    const handed = 'unreachable' in registry ? registry.unreachable : await byInbox(registry, envelope);
+    if (typeof handed !== 'string') return handed;
+    failed.push(`the registry is out of reach (${handed})`);
+  }
+  const usesSpool = ways.includes('spool');
+  const usesBus = ways.includes('bus') && (!usesSpool || (await hasBus(paths)));
+  const byBus = async (insists: Pick<Speech, 'until' | 'taken'> = {}): Promise<HandedOver | null> => {
+    const { speak } = await import('./bus/speak.ts');
+    const spoken = await speak({ envelope, key, paths, ...insists });
+    if (spoken.heard) return { way: 'bus', answer: spoken.answer };
+    failed.push(`the bus does not help (${spoken.why})`);
+    return null;
+  };
+  const heard = usesBus ? await byBus() : null;
+  if (heard) return heard;
   try {
     await writeSpool(paths, envelope);
   } catch (error) {
-    throw new NoWayError(
-      `the event could be handed over by no way: the registry is out of reach (${why}), and the spool ${paths.spool} cannot be written (${reasonOf(error)})`,
-      { cause: error },
-    );
+    const why = [...failed, `the spool ${paths.spool} cannot be written (${reasonOf(error)})`].join(', and ');
+    throw new NoWayError(`the event could be handed over by no way: ${why}`, { cause: error });
   }
-  return { way: 'spool' } as HandedOver;
+  if (usesSpool) return { way: 'spool' };
+  return insist(envelope, paths, failed, byBus);
 }
+
+/**
+ * The spool is no way of this attempt. So the bus is asked again and again, and the file lies there meanwhile, in case the driver can
+ * read it: one that has gone was taken.
+ */
+async function insist(
+  envelope: Envelope,
+  paths: Located['paths'],
+  failed: string[],
+  byBus: (insists: Pick<Speech, 'until' | 'taken'>) => Promise<HandedOver | null>,
+): Promise<HandedOver> {
+  const file = spoolFile(paths, envelope);
+  const taken = async () => !existsSync(file);
+  failed.pop();
+  const heard = await byBus({ until: performance.now() + INSIST_MS, taken });
+  if (heard) {
+    await rm(file, { force: true }).catch(() => {});
+    return heard;
+  }
+  return (await taken()) ? { way: 'spool' } : { way: 'spool', file, unconfirmed: failed.join(', and ') };
+}
+
+/** Loading an MQTT client only to find no address would cost every spooled event 50 ms. */
+const hasBus = ({ bus }: Located['paths']): Promise<boolean> =>
+  access(bus).then(
+    () => true,
+    (error: unknown) => codeOf(error) !== 'ENOENT',
+  );
 
 /** A sentence: the registry does not take it. What it did take it keeps, so trouble after that is no reason to spool. */
 async function byInbox(registry: Inbox, envelope: Envelope): Promise<HandedOver | string> {

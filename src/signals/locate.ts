@@ -1,7 +1,8 @@
 // Which attempt is speaking? Its environment file says it, or its directory is found by walking up. No fallback: identity that
 // cannot be read is an error, never a guess.
 import { dirname, resolve } from 'node:path';
-import { parseEnv } from './env-file.ts';
+import type { Way } from '../kernel/ports.ts';
+import { parseEnv, WAYS } from './env-file.ts';
 import { AttemptError, InputError } from './errors.ts';
 import { codeOf, readRegular, reasonOf } from './files.ts';
 import { isCount, isJobId } from './names.ts';
@@ -10,6 +11,8 @@ import { type AttemptPaths, type AttemptRef, attemptPaths, pathsIn, placeOf } fr
 /** `cwd` as this process sees it. */
 export interface Located extends AttemptRef {
   registryDir: string;
+  /** Those that this attempt uses. */
+  ways: readonly Way[];
   paths: AttemptPaths;
 }
 
@@ -85,7 +88,7 @@ function located(file: string, text: string): Located {
   if (env?.job !== place.job || env.attempt !== place.attempt) {
     throw unreadable('STEPWARD_ENV', file, 'is not the environment of the attempt in whose directory it lies');
   }
-  return { ...place, registryDir: env.registryDir, paths: pathsIn(dir) };
+  return { ...place, registryDir: env.registryDir, ways: env.ways ?? WAYS, paths: pathsIn(dir) };
 }
 
 const unreadable = (option: string, value: string, problem: string): InputError =>

@@ -19,6 +19,8 @@ export interface AttemptPaths {
   /** Who the agent is: the file that `STEPWARD_ENV` names. */
   env: string;
   key: string;
+  /** How the agent reaches the bus, where it may. */
+  bus: string;
   /** One file a sequence number. */
   seq: string;
   spool: string;
@@ -37,6 +39,7 @@ export const pathsIn = (dir: string): AttemptPaths => ({
   brief: join(dir, 'brief.md'),
   env: join(dir, 'env.json'),
   key: join(dir, 'key'),
+  bus: join(dir, 'bus.json'),
   seq: join(dir, 'seq'),
   spool: join(dir, 'spool'),
   refused: join(dir, 'spool', 'refused'),

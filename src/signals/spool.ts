@@ -16,8 +16,10 @@ export class SpoolError extends Error {
 /** By the agent. The directory is made anew if the agent swept it away. */
 export async function writeSpool(paths: SpoolPaths, envelope: Envelope): Promise<void> {
   await mkdir(paths.spool, { recursive: true });
-  await writeWhole(join(paths.spool, `${envelope.seq}-${envelope.id}.json`), JSON.stringify(envelope));
+  await writeWhole(spoolFile(paths, envelope), JSON.stringify(envelope));
 }
+
+export const spoolFile = ({ spool }: SpoolPaths, { seq, id }: Envelope): string => join(spool, `${seq}-${id}.json`);
 
 export interface Collector {
   job: string;

@@ -45,7 +45,7 @@ export async function tell(news: News, located: Located, registry: Reach): Promi
   const seq = await nextSeq(paths.seq);
   const event = { type, ...(detail !== undefined && { detail }), ...(manifest !== undefined && { manifest }) };
   const envelope = makeEnvelope({ job, attempt, seq, event, now }, key);
-  return { handed: await handOver(registry, envelope, paths), id: envelope.id, seq, manifest: manifest ?? null };
+  return { handed: await handOver(registry, envelope, located, key), id: envelope.id, seq, manifest: manifest ?? null };
 }
 
 /** sha256 of the manifest that a `completed` names. */

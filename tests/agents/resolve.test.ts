@@ -3,6 +3,7 @@ import type { AgentEntry } from '../../src/agents/entry.ts';
 import { KINDS, PROFILES } from '../../src/agents/index.ts';
 import { knownAgents, resolveAgent } from '../../src/agents/resolve.ts';
 import { parseSession } from '../../src/agents/session.ts';
+import { WAYS } from '../../src/signals/env-file.ts';
 import { TRANSPORTS } from '../../src/transports/transport.ts';
 
 const agents: Record<string, AgentEntry> = {
@@ -22,6 +23,7 @@ describe('an agent’s name', () => {
         target: '',
         argv: ['node', 'a.js', '{brief}'],
         env: { A: '1' },
+        ways: ['inbox', 'bus', 'spool'],
       },
     });
   });
@@ -54,6 +56,22 @@ describe('an agent’s name', () => {
   it('refuses a session that its kind cannot have', () => {
     expect(resolveAgent('worker', agents, { session: 'human:a' })).toMatchObject({ ok: false, part: 'session' });
     expect(resolveAgent('worker', agents, { session: '' })).toMatchObject({ ok: false, part: 'session', value: '' });
+  });
+});
+
+describe('the ways', () => {
+  it('are all three, unless the config names some', () => {
+    const far: AgentEntry = { kind: 'human', ways: ['bus'] };
+    expect(resolveAgent('far', { far })).toMatchObject({ ok: true, agent: { ways: ['bus'] } });
+    expect(resolveAgent('human', {})).toMatchObject({ ok: true, agent: { ways: [...WAYS] } });
+  });
+
+  it.each<[AgentEntry['ways'], string]>([
+    [[], 'leaves the agent no way to speak'],
+    [['bus', 'bus'], 'names a way twice'],
+  ])('%j is refused', (ways, problem) => {
+    const resolution = resolveAgent('w', { w: { kind: 'human', ways } });
+    expect(resolution).toMatchObject({ ok: false, part: 'ways', problem });
   });
 });
 

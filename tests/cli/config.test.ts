@@ -17,9 +17,11 @@ function load(text: string, extension = 'yaml', dir = freshDir()): Promise<Confi
 const WHOLE = {
   agents: {
     worker: { kind: 'command', command: ['node', 'agent.js', '{brief}'], env: { A: 'b' }, session: 'headless:w' },
+    far: { kind: 'human', ways: ['bus'] },
     me: { kind: 'human', role: 'reviewer' },
   },
   timeouts: { job: '2h', idle: '90s', permission: '1d', queue: '500ms' },
+  bus: { url: 'mqtts://broker.example', username: 'a', agent: { username: 'b', password: 'c' } },
   registry: 'jobs',
 };
 const READ = { ...WHOLE, timeouts: { job: 7_200_000, idle: 90_000, permission: 86_400_000, queue: 500 } };
@@ -35,7 +37,7 @@ describe('a config', () => {
   });
 
   it.each(['', '# nothing\n', '{}'])('may be empty: %j', async (text) => {
-    expect(await load(text)).toEqual({ agents: {}, timeouts: {} });
+    expect(await load(text)).toEqual({ agents: {}, timeouts: {}, bus: {} });
   });
 
   it('leaves no files behind, not even a .ts one', async () => {
@@ -75,6 +77,13 @@ describe('a config', () => {
       'agents: {w: {kind: human, role: boss}}',
       'agents.w.role: "boss" is not a role; allowed: planner, worker, reviewer, arbiter',
     ],
+    ['agents: {w: {kind: human, ways: [post]}}', 'agents.w.ways.0: "post" is not known; allowed: inbox, bus, spool'],
+    ['agents: {w: {kind: human, ways: bus}}', 'agents.w.ways: "bus" is not a list; allowed: a list'],
+    ['agents: {w: {kind: human, ways: []}}', 'agents.w.ways: "[]" is empty; allowed: a list that is not empty'],
+    [
+      'agents: {w: {kind: human, ways: [bus, spool, bus]}}',
+      'agents.w.ways: "[\\"bus\\",\\"spool\\",\\"bus\\"]" names a way twice; allowed: each of inbox, bus, spool once',
+    ],
     ['agents: {"../x": {kind: human}}', 'agents.../x: "../x" is not a name for an agent'],
     [
       'agents: {w: {kind: command, comand: [x]}}',
@@ -82,7 +91,7 @@ describe('a config', () => {
     ],
     [
       'timeout: {job: 1h}',
-      'timeout: "timeout" is not a known key (did you mean "timeouts"?); allowed: agents, timeouts, registry',
+      'timeout: "timeout" is not a known key (did you mean "timeouts"?); allowed: agents, timeouts, bus, registry',
     ],
     [
       'timeouts: {jobs: 1h}',
@@ -116,12 +125,12 @@ describe('a config', () => {
 
 describe('what init writes', () => {
   it('is an empty config', () => {
-    expect(Config.parse(parse(STARTER) ?? {})).toEqual({ agents: {}, timeouts: {} });
+    expect(Config.parse(parse(STARTER) ?? {})).toEqual({ agents: {}, timeouts: {}, bus: {} });
   });
 
   it('is a valid config once its settings are uncommented, and shows every key', () => {
     const config = Config.parse(parse(STARTER.replace(/^#(?=[a-z]| {2})/gm, '')));
-    expect(Object.keys(config).sort()).toEqual(['agents', 'registry', 'timeouts']);
+    expect(Object.keys(config).sort()).toEqual(['agents', 'bus', 'registry', 'timeouts']);
     expect(config.timeouts).toEqual({ job: 3_600_000, idle: 600_000, permission: 1_800_000, queue: 3_600_000 });
     expect(Object.keys(config.agents)).toEqual(['worker', 'me']);
   });

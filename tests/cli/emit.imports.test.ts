@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import esbuild from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { speakApart } from '../../build.mjs';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -22,11 +23,14 @@ async function trace(entry: string): Promise<esbuild.Metafile> {
     outdir: 'unused',
     write: false,
     metafile: true,
-    external: ['@photostructure/sqlite'],
+    plugins: entry === SPEAK ? [] : [speakApart],
     logLevel: 'silent',
   });
   return metafile;
 }
+
+/** What emit loads when the bus is the only way left; the build gives it a file of its own. */
+const SPEAK = 'src/signals/bus/speak.ts';
 
 describe.each(['src/cli/emit.ts', 'src/cli/report.ts'])('%s', (entry) => {
   it('loads no package, now or later, but the SQLite driver', async () => {
@@ -47,6 +51,20 @@ it('emit starts no process, so it does not load what could: that alone costs 5 m
   const builtins = Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
   expect(builtins).toContain('node:crypto');
   expect(builtins).not.toContain('node:child_process');
+});
+
+it('emit loads what speaks by the bus from a file of its own, and only by the way to the bus', async () => {
+  const { outputs } = await trace('src/cli/emit.ts');
+  const apart = Object.values(outputs).flatMap(({ imports }) => imports.filter(({ path }) => path === './speak.mjs'));
+  expect(apart).toMatchObject([{ kind: 'dynamic-import', external: true }]);
+});
+
+it('and that file, which has the MQTT client, has no machine, no registry and no zod', async () => {
+  const inputs = await inputsOf(SPEAK);
+  expect(inputs.some((file) => file.includes('node_modules/mqtt/'))).toBe(true);
+  expect(inputs.filter((file) => /^(machines|src\/registry)\/|node_modules\/(zod|xstate|aedes)\//.test(file))).toEqual(
+    [],
+  );
 });
 
 it('the trace would see a heavy package', async () => {

@@ -348,7 +348,7 @@ describe('bad input is answered with exit 64 and what is allowed, and nothing is
 });
 
 describe('as a process', () => {
-  const bin = resolve(import.meta.dirname, '../../dist/stepward.mjs');
+  const bin = resolve(import.meta.dirname, '../../dist/stepward.cjs');
 
   it('of the bundle: found by walking up, from a directory below, committed, printed', async () => {
     const world = await driven();

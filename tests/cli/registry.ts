@@ -32,6 +32,7 @@ export async function beginJobs(...ids: string[]): Promise<Registry> {
       env: {},
       limits: Limits.parse({}),
       idleRetries: 0,
+      ways: ['inbox', 'bus', 'spool'],
       registryDir: dir,
     };
     const { next, effects } = begin(jobDefinition, jobDefinition.inputOf(spec as unknown as Json));

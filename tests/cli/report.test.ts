@@ -116,7 +116,7 @@ describe('report check', () => {
 
   it('runs as a process of the bundle', async () => {
     await report('finalize', '--report', 'notes.md');
-    const bin = resolve(import.meta.dirname, '../../dist/stepward.mjs');
+    const bin = resolve(import.meta.dirname, '../../dist/stepward.cjs');
     const env = { ...process.env, STEPWARD_ENV: paths.env };
     const { stdout } = await promisify(execFile)(process.execPath, [bin, 'report', 'check'], { cwd: root, env });
     expect(stdout).toBe('valid: notes.md (8 bytes)\n');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 
-export const STEPWARD = fileURLToPath(new URL('../../dist/stepward.mjs', import.meta.url));
+export const STEPWARD = fileURLToPath(new URL('../../dist/stepward.cjs', import.meta.url));
 const AGENT = fileURLToPath(new URL('agent.mjs', import.meta.url));
 
 export interface Finished {

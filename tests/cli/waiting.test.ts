@@ -1,10 +1,11 @@
 // The words for states and timers against the machine itself: a state or a timer without words is found here.
 import { describe, expect, it } from 'vitest';
 import { jobMachine } from '../../machines/job/machine.ts';
-import { THEN, timersThatMatter, untilOf, WAITS, waitsFor } from '../../src/cli/waiting.ts';
+import { busAwayOf, isUnheard, THEN, WAITS, waitsFor } from '../../src/cli/waiting.ts';
 import { jobDefinition } from '../../src/jobs/definition.ts';
+import { timersThatMatter, untilOf } from '../../src/jobs/status.ts';
 import { FAULT_TIMER } from '../../src/kernel/faults.ts';
-import type { TimerRow } from '../../src/kernel/ports.ts';
+import type { Row, TimerRow } from '../../src/kernel/ports.ts';
 
 interface Node {
   key: string;
@@ -44,6 +45,22 @@ describe('what a state waits for', () => {
     ).toEqual([]);
   });
 
+  const row = (phase: Row['phase'], context: object) => ({ phase, snapshot: { context } }) as unknown as Row;
+
+  it('tells why the bus is away, while the job is under way', () => {
+    const away = { busOnly: true, busAway: 'connection refused\u001b[2J' };
+    expect(waitsFor('injected.working', busAwayOf(row('injected', away)))).toMatch(
+      /; the bus is away: connection refused/,
+    );
+    expect(waitsFor('injected.working', busAwayOf(row('injected', away)))).not.toContain('\u001b');
+    expect(busAwayOf(row('failed', away))).toBeNull();
+    expect(busAwayOf(row('injected', { busOnly: true, busAway: null }))).toBeNull();
+    expect([isUnheard(row('injected', away)), isUnheard(row('injected', { ...away, busOnly: false }))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it('falls back to the bare state', () => {
     expect(waitsFor('elsewhere')).toBe('is in elsewhere');
   });
@@ -60,6 +77,12 @@ describe('what a timer does', () => {
   it('says of the deadline what it does before and after the delivery', () => {
     expect(THEN.deadline!(true)).toContain('exit 2');
     expect(THEN.deadline!(false)).toContain('exit 5');
+  });
+
+  it('says of a bus-only agent that cannot be heard what comes of it', () => {
+    expect(THEN.deadline!(true, true)).toMatch(/^failed bus_away.*exit 3/);
+    expect(THEN.deadline!(false, true)).toMatch(/^cancelled bus_away.*exit 3/);
+    expect(THEN.quiet!(true, true)).not.toContain('reminds');
   });
 
   const timer = (delay: string, fireAt: number): TimerRow => ({

@@ -38,7 +38,7 @@ function scriptOf(blocks: Block[]): string {
     .join('\n');
 }
 
-describe.each(['first-job.md', 'configuration.md', 'agents.md'])('docs/%s', (page) => {
+describe.each(['first-job.md', 'configuration.md', 'agents.md', 'host.md', 'bus.md'])('docs/%s', (page) => {
   it('runs', () => {
     const blocks = blocksOf(page);
     expect(blocks.length).toBeGreaterThan(1);

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect } from 'vitest';
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-export const stepward = file('../../dist/stepward.mjs');
+export const stepward = file('../../dist/stepward.cjs');
 /** The same code in the tests' world: simulated time, a registry that kills its driver. */
-export const stepwardUnderTest = file('../../dist-test/stepward.mjs');
+export const stepwardUnderTest = file('../../dist-test/stepward.cjs');
 export const agentFile = file('./agent.mjs');
 
 export interface Ended {
@@ -110,6 +110,11 @@ export class Project {
 
   starts(): number[] {
     return existsSync(this.countFile) ? readFileSync(this.countFile, 'utf8').trim().split('\n').map(Number) : [];
+  }
+
+  /** As a person does who deletes a folder under a running driver. */
+  async removeRegistry(): Promise<void> {
+    rmSync(join(this.dir, '.stepward'), { recursive: true });
   }
 
   /** Fails if a process that belongs to this project is left. */

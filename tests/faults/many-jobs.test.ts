@@ -49,6 +49,7 @@ it(`${JOBS} jobs at once`, async () => {
       env: {},
       limits: Limits.parse({}),
       idleRetries: 2,
+      ways: ['inbox', 'bus', 'spool'],
       registryDir: join(dir, 'registry'),
     });
     wanted.set(row.id, EXPECTED[kind]);

@@ -30,7 +30,12 @@ beforeEach(async () => {
   };
   record = { id: 'me', host: 'here', pid: 1, started: '1', build: 'test' };
   registry = await openMemoryRegistry(clock);
-  const spec = { idleRetries: 0, limits: Limits.parse({}), cwd: '/nowhere' } as unknown as Json;
+  const spec = {
+    idleRetries: 0,
+    limits: Limits.parse({}),
+    cwd: '/nowhere',
+    ways: ['inbox', 'spool'],
+  } as unknown as Json;
   const first = begin(jobDefinition, jobDefinition.inputOf(spec));
   await registry.insert(
     { id: JOB, machine: 'job@1', session: 'human:x', spec },

@@ -10,7 +10,7 @@ import type { Clock, DriverRecord, EffectWrite, Json, Row } from '../../src/kern
 import { job2 } from '../models/next-version.ts';
 import { makeSqliteStore, type SqliteStore } from '../registry/sqlite-store.ts';
 
-const SPEC = { idleRetries: 2, limits: Limits.parse({}) } as unknown as Json;
+const SPEC = { idleRetries: 2, ways: ['inbox', 'spool'], limits: Limits.parse({}) } as unknown as Json;
 const open: { store: SqliteStore; drivers: Driver[] }[] = [];
 afterEach(async () => {
   for (const { store, drivers } of open.splice(0)) {

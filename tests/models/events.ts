@@ -36,7 +36,7 @@ const SEEN: readonly ModelEvent[] = [
   { type: 'turn.settled' },
   { type: 'turn.hidden' },
   { type: 'agent.exited', detail: 'exited with code 1' },
-  { type: 'bus.lost' },
+  { type: 'bus.lost', detail: 'the broker is away' },
   { type: 'bus.back' },
 ];
 

@@ -28,7 +28,10 @@ export const LIMITS: Limits = Limits.parse({
   verify: 113,
   settle: 114,
 });
-export const INPUT = { idleRetries: 1, limits: LIMITS };
+/** A job whose agent can speak by the bus alone: while the bus is there, it is as any other (job.bus.test.ts proves that of both
+ *  whole graphs), and while it is away, more can happen. So this is the graph that every level plays. */
+export const INPUT = { idleRetries: 1, busOnly: true, limits: LIMITS };
+export const ALL_WAYS = { ...INPUT, busOnly: false };
 
 export interface Action {
   type: string;
@@ -94,6 +97,8 @@ export function keyOf(state: JobState): string {
     context.lastPermission > 0,
     pending && context.idleRetries,
     (pending || (injected && !value.includes('"delivery":"accepted"'))) && context.heardFromAgent,
+    // In injected the channel's own state says it.
+    value.includes('"subscribed"') && context.busOnly && context.busAway !== null,
   ]);
 }
 

@@ -97,11 +97,12 @@ describe('timers', () => {
 });
 
 describe('effects', () => {
-  it('exactly those of the page run, after every edge; only the watcher may have ended before', () => {
+  it('exactly those of the page run, after every edge; only the watcher and the follower may have ended before', () => {
     for (const { to, running, name, event } of taken) {
       const page = to.status === 'done' ? [] : effectsOf(viewOf(to));
-      const watcherEnded = internal(event.type).name === 'watch';
-      expect([...running.effects].sort(), name).toEqual(watcherEnded ? page.filter((id) => id !== 'watch') : page);
+      const { kind, name: about } = internal(event.type);
+      const over = kind !== 'timer' && ['watch', 'followBus'].includes(about) ? about : null;
+      expect([...running.effects].sort(), name).toEqual(page.filter((id) => id !== over));
     }
   });
 
@@ -113,10 +114,12 @@ describe('effects', () => {
     for (const { from, name } of starts) expect(viewOf(from.state).place, name).toBe('subscribed');
   });
 
-  it('every node is reached with its watcher alive, so that its end is tried everywhere', () => {
+  it('every node is reached with its watcher and its follower alive, so that their end is tried everywhere', () => {
     for (const { state, running, name } of active.filter(({ state }) => state.hasTag('injected'))) {
-      expect(running.effects.has('watch'), name).toBe(true);
-      expect(state.machine.getTransitionData(state, { type: 'xstate.error.actor.watch' }), name).toHaveLength(1);
+      for (const effect of ['watch', 'followBus']) {
+        expect(running.effects.has(effect), name).toBe(true);
+        expect(state.machine.getTransitionData(state, { type: `xstate.error.actor.${effect}` }), name).toHaveLength(1);
+      }
     }
   });
 
@@ -196,7 +199,10 @@ describe('what each timer does', () => {
     ['idleProbeLimit', ['ended session_blocked', 'ended session_busy', 'idle-wait -']],
     ['idleBackoff', ['idle-wait -']],
     ['openWaysLimit', ['ended no_channel']],
-    ['deadline', ['finalizing deadline_timeout', 'finalizing session_blocked', 'finalizing session_busy']],
+    [
+      'deadline',
+      ['finalizing bus_away', 'finalizing deadline_timeout', 'finalizing session_blocked', 'finalizing session_busy'],
+    ],
     ['typingLimit', ['injected -']],
     ['idleTimeout', ['finalizing delivery_unknown', 'finalizing idle_timeout']],
     ['permissionTimeout', ['finalizing permission_timeout', 'finalizing session_blocked']],

@@ -36,6 +36,7 @@ it('the refusal table is the reviewed one', async () => {
       );
       const taken = words.flatMap(([event, cell]) => (cell.refused ? [] : [event]));
       // The shorter list says it: a state that refuses nearly everything is read by what it takes.
+      if (refused.length === 0) return `${name}\n  refuses nothing`;
       if (refused.length <= taken.length) return `${name}\n  refuses only ${refused.join(', ')}`;
       return `${name}\n  refuses all but ${taken.join(', ') || 'nothing'}`;
     })

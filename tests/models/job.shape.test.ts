@@ -23,7 +23,7 @@ describe('waiting', () => {
 
   it('every invoke has an onDone and an onError whose last branch is unguarded', () => {
     const invokes = nodes.flatMap((node) => node.invoke.map(({ id }) => ({ node, id })));
-    expect(invokes.length).toBe(11);
+    expect(invokes.length).toBe(12);
     for (const { node, id } of invokes) {
       for (const end of ['done', 'error']) {
         const list = node.transitions.get(`xstate.${end}.actor.${id}`);

@@ -182,7 +182,7 @@ describe('the reminder', () => {
 
   it('comes after a settled turn was quiet, and at most once', () => {
     const entries = taken.filter(reminding);
-    expect(entries.length).toBeGreaterThan(10);
+    expect(entries.length).toBeGreaterThan(8);
     for (const { from, event, name } of entries) {
       expect(viewOf(from.state).turn, name).toBe('quiet');
       expect(event.type, name).toMatch(/^xstate\.after\.quiet\./);
@@ -208,7 +208,7 @@ describe('the reminder', () => {
     const over = taken.filter(({ event }) => /^xstate\.(done|error)\.actor\.remind$/.test(event.type));
     for (const { to, running, name } of over) {
       expect(viewOf(to).turn, name).toBe('waiting');
-      expect(running.timers.has('idleTimeout'), name).toBe(true);
+      expect(running.timers.has('idleTimeout'), name).toBe(!viewOf(to).unheard);
     }
     expect(over.length).toBeGreaterThan(10);
   });

@@ -69,6 +69,7 @@ export class LiveJob {
       openWays: fake<void>('openWays'),
       inject: fake<{ delivery: Delivery }>('inject'),
       watch: fake<void>('watch'),
+      followBus: fake<void>('followBus'),
       remind: fake<void>('remind'),
       readDisk: fake<void>('readDisk'),
       drainWays: fake<void>('drainWays'),

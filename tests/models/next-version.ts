@@ -62,12 +62,12 @@ export const renamedEvent = (event: ModelEvent): ModelEvent => ({
 
 export const renames = ({ snapshot, timers, outbox }: Migratable): Migratable => renamed({ snapshot, timers, outbox });
 
-/** The whole migration: renames, and the new timer for rows that are in its state, due one quiet time after the idle clock began. */
+/** The whole migration: renames, and the new timer for rows that are in its state, due with the deadline. */
 export function toVersion2(old: Migratable): Migratable {
   const to = renames(old);
-  const idle = to.timers.find(({ delay }) => delay === 'idleTimeout');
-  if (!idle || !JSON.stringify(to.snapshot.value).includes('"settled":"reminding"')) return to;
-  const timer = { ...idle, id: NEW_TIMER, delay: 'reminderLimit', event: { type: NEW_TIMER }, silence: false };
+  const deadline = to.timers.find(({ delay }) => delay === 'deadline');
+  if (!deadline || !JSON.stringify(to.snapshot.value).includes('"settled":"reminding"')) return to;
+  const timer = { ...deadline, id: NEW_TIMER, delay: 'reminderLimit', event: { type: NEW_TIMER } };
   return { ...to, timers: [...to.timers, timer] };
 }
 

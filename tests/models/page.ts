@@ -8,6 +8,7 @@ export const PROVISIONAL = Object.freeze([
   'deadline_timeout',
   'idle_timeout',
   'permission_timeout',
+  'bus_away',
   'delivery_unknown',
   'agent_exited',
   'session_busy',
@@ -33,7 +34,7 @@ export const AFTER_DELIVERY = Object.freeze([
 /** The agent's own words. */
 export const REPORTS = Object.freeze(['reported', 'agent_failed']);
 
-/** "Exit codes of delegate, wait, loop" (3, 4, 6, 64 and 130 are no ends of a job's machine). */
+/** "Exit codes of delegate, wait, loop" (4, 6, 64 and 130 are no ends of a job's machine). */
 export const EXIT_CODES: Readonly<Record<string, number>> = Object.freeze({
   'completed reported': 0,
   'failed agent_failed': 1,
@@ -44,6 +45,8 @@ export const EXIT_CODES: Readonly<Record<string, number>> = Object.freeze({
   'failed deadline_timeout': 2,
   'failed idle_timeout': 2,
   'failed permission_timeout': 2,
+  'failed bus_away': 3,
+  'cancelled bus_away': 3,
   'cancelled cancelled': 1,
   'cancelled session_busy': 5,
   'cancelled session_blocked': 5,
@@ -52,8 +55,9 @@ export const EXIT_CODES: Readonly<Record<string, number>> = Object.freeze({
   'cancelled not_delivered': 5,
 });
 
-/** "Once the paste is over, while the turn has not begun, is settled, or cannot be observed." */
-export const idleClockShouldRun = ({ delivery, turn }: View): boolean =>
+/** "Once the paste is over, while the turn has not begun, is settled, or cannot be observed"; it "stands still" while unheard. */
+export const idleClockShouldRun = ({ delivery, turn, unheard }: View): boolean =>
+  !unheard &&
   (delivery === 'accepted' || delivery === 'unknown') &&
   (turn === 'notBegun' || turn === 'quiet' || turn === 'reminding' || turn === 'waiting' || turn === 'hidden');
 
@@ -86,6 +90,7 @@ export function effectsOf({ place, part, delivery, turn, channel }: View): strin
     place === 'idle-wait' && part === 'probing' && 'awaitIdle',
     place === 'subscribed' && 'openWays',
     place === 'injected' && 'watch',
+    place === 'injected' && 'followBus',
     (delivery === 'holding' || delivery === 'typing') && 'inject',
     turn === 'reminding' && 'remind',
     channel === 'reading' && 'readDisk',

@@ -40,9 +40,9 @@ function workOf(effect: EffectWrite & { kind: 'invoke' | 'cleanup' }, id: number
   return { id, job: 'job', attempt: 1, kind: effect.kind, ...names, input: effect.input, open: true };
 }
 
-export function storedBeginning(definition: MachineDefinition = jobDefinition): Stored {
+export function storedBeginning(definition: MachineDefinition = jobDefinition, input: object = INPUT): Stored {
   const nothing = { snapshot: { status: '', value: null, context: {}, children: {} }, timers: [], outbox: [], now: 0 };
-  return applied(nothing, begin(definition, plain(INPUT) as Json), null, 1);
+  return applied(nothing, begin(definition, plain(input) as Json), null, 1);
 }
 
 /** Throws if the machine refuses. */
@@ -52,8 +52,8 @@ export function next(before: Stored, event: ModelEvent, definition = jobDefiniti
   return applied(before, decision, event, now);
 }
 
-export const stored = (way: readonly Edge[]): Stored =>
-  way.reduce((row, { event }) => next(row, event), storedBeginning());
+export const stored = (way: readonly Edge[], input: object = INPUT): Stored =>
+  way.reduce((row, { event }) => next(row, event), storedBeginning(jobDefinition, input));
 
 /** Fires whatever is due first until the row has ended; gives the number of timers it took. Throws if it waits for nothing. */
 export function endByTime(row: Stored, definition: MachineDefinition = jobDefinition, limit = 500): number {

@@ -10,6 +10,8 @@ export interface View {
   turn: 'notBegun' | 'working' | 'blocked' | 'quiet' | 'reminding' | 'waiting' | 'hidden' | null;
   activity: 'held' | 'counting' | null;
   channel: 'open' | 'reading' | 'resting' | null;
+  /** An agent that can only speak by the bus, and the bus is away. */
+  unheard: boolean;
 }
 
 type Regions = Record<'delivery' | 'turn' | 'activity' | 'channel', string | Record<string, string>>;
@@ -18,14 +20,17 @@ const innermost = (value: string | Record<string, string>): string =>
   typeof value === 'string' ? value : (Object.values(value)[0] ?? '');
 
 export function viewOf(state: JobState): View {
-  const none = { part: null, delivery: null, turn: null, activity: null, channel: null };
+  const { busOnly, busAway } = state.context;
+  const none = { part: null, delivery: null, turn: null, activity: null, channel: null, unheard: false };
   const value = state.value as string | Record<string, string | { injected: Regions }>;
   if (typeof value === 'string') {
     return state.status === 'done' ? { ...none, place: 'ended', part: value } : { ...none, place: value as Place };
   }
   const [place = '', below = ''] = Object.entries(value)[0] ?? [];
   if (typeof below === 'string') {
-    return below === 'subscribed' ? { ...none, place: below } : { ...none, place: place as Place, part: below };
+    return below === 'subscribed'
+      ? { ...none, place: below, unheard: busOnly && busAway !== null }
+      : { ...none, place: place as Place, part: below };
   }
   const { delivery, turn, activity, channel } = below.injected;
   return {
@@ -35,6 +40,7 @@ export function viewOf(state: JobState): View {
     turn: innermost(turn) as View['turn'],
     activity: innermost(activity) as View['activity'],
     channel: innermost(channel) as View['channel'],
+    unheard: busOnly && channel !== 'open',
   };
 }
 
@@ -43,6 +49,7 @@ export function placeName(state: JobState, withChannel = true): string {
   const { place, part, delivery, turn, channel } = viewOf(state);
   if (place === 'injected')
     return `injected ${delivery}+${turn}${withChannel && channel !== 'open' ? `+${channel}` : ''}`;
+  if (place === 'subscribed') return viewOf(state).unheard ? 'subscribed, unheard' : place;
   return place === 'ended' ? `ended ${part}` : part ? `${place} ${part}` : place;
 }
 

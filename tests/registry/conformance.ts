@@ -5,6 +5,8 @@ import { testCommits } from './rules/commits.ts';
 import { testEffects } from './rules/effects.ts';
 import { testInbox } from './rules/inbox.ts';
 import { testLeases } from './rules/leases.ts';
+import { testLog } from './rules/log.ts';
+import { testOpenRows } from './rules/open-rows.ts';
 import { testRows } from './rules/rows.ts';
 import { testSessions } from './rules/sessions.ts';
 import type { MakeStore, Store } from './support.ts';
@@ -24,7 +26,17 @@ export function testRegistry(name: string, make: MakeStore): void {
       expect(store).toBeDefined();
       return store as Store;
     };
-    for (const test of [testRows, testCommits, testEffects, testLeases, testInbox, testSessions, testChanges])
+    for (const test of [
+      testRows,
+      testOpenRows,
+      testCommits,
+      testEffects,
+      testLeases,
+      testInbox,
+      testSessions,
+      testLog,
+      testChanges,
+    ])
       test(current);
   });
 }

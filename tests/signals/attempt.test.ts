@@ -2,7 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { attemptPaths, type Preparation, prepareAttempt, removeKey } from '../../src/signals/attempt.ts';
+import {
+  attemptPaths,
+  type Preparation,
+  prepareAttempt,
+  removeKey,
+  writeBusAddress,
+} from '../../src/signals/attempt.ts';
 import { AttemptError } from '../../src/signals/errors.ts';
 import { tempDirectory } from './world.ts';
 
@@ -44,6 +50,7 @@ describe('an attempt’s directory', () => {
       cwd,
       registryDir: '/somewhere/registry',
       command: 'stepward',
+      ways: ['inbox', 'bus', 'spool'],
     });
     expect(await readFile(paths.key, 'utf8')).toBe('k'.repeat(64));
     expect((await stat(paths.key)).mode & 0o777).toBe(0o600);
@@ -63,6 +70,15 @@ describe('an attempt’s directory', () => {
     expect(await readFile(paths.report, 'utf8')).toBe('my report');
     expect(await readdir(paths.spool)).toEqual(['1-a.json']);
     expect(await readdir(paths.seq)).toEqual(['1']);
+  });
+
+  it('keeps the address of the bus that was written meanwhile by somebody who knew it first', async () => {
+    const address = { url: 'mqtt://127.0.0.1:1', credentials: null, tls: {}, prefix: 'p', protocol: 4 } as const;
+    const paths = await prepareAttempt(preparation(await tempDirectory()));
+    await writeBusAddress(paths, address);
+    await prepareAttempt(preparation(paths.dir.replace(/\/\.stepward.*/, '')));
+    expect(JSON.parse(await readFile(paths.bus, 'utf8'))).toEqual(address);
+    expect((await stat(paths.bus)).mode & 0o777).toBe(0o600);
   });
 
   it('can be prepared by two drivers at once', async () => {

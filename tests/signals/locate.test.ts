@@ -21,7 +21,22 @@ const locate = (search: Partial<Search>) =>
 describe('an attempt is found', () => {
   it('by the environment file', async () => {
     const found = await locate({ envFile: paths.env, from: '/' });
-    expect(found).toEqual({ job: 'job1', attempt: 1, cwd, registryDir: '/reg', paths });
+    expect(found).toEqual({
+      job: 'job1',
+      attempt: 1,
+      cwd,
+      registryDir: '/reg',
+      ways: ['inbox', 'bus', 'spool'],
+      paths,
+    });
+  });
+
+  it('with all ways if its file, of an older build, names none, and else with those', async () => {
+    const env = JSON.parse(await readFile(paths.env, 'utf8')) as object;
+    await writeFile(paths.env, JSON.stringify({ ...env, ways: undefined }));
+    expect((await locate({ envFile: paths.env })).ways).toEqual(['inbox', 'bus', 'spool']);
+    await writeFile(paths.env, JSON.stringify({ ...env, ways: ['bus'] }));
+    expect((await locate({ envFile: paths.env })).ways).toEqual(['bus']);
   });
 
   it('by walking up from a directory below', async () => {
@@ -64,6 +79,11 @@ describe('an attempt is never guessed:', () => {
     ['no JSON', '{'],
     ['another schema', '{"schema":"stepward.env/2","job":"job1","attempt":1,"registryDir":"/reg"}'],
     ['another attempt', '{"schema":"stepward.env/1","job":"job1","attempt":2,"registryDir":"/reg"}'],
+    [
+      'ways that nobody knows',
+      '{"schema":"stepward.env/1","job":"job1","attempt":1,"registryDir":"/reg","ways":["air"]}',
+    ],
+    ['no way at all', '{"schema":"stepward.env/1","job":"job1","attempt":1,"registryDir":"/reg","ways":[]}'],
     ['a relative registry', '{"schema":"stepward.env/1","job":"job1","attempt":1,"registryDir":"reg"}'],
   ])('an environment file with %s', async (_, text) => {
     await writeFile(paths.env, text);

@@ -58,7 +58,7 @@ export async function openWorld(): Promise<World> {
   const input = JobInput.parse({});
   const first = begin(jobDefinition, input as unknown as Json);
   await registry.insert(
-    { id: JOB, machine: 'job@1', session: 'human:me', spec: { cwd, ...input } },
+    { id: JOB, machine: 'job@1', session: 'human:me', spec: { cwd, ...input, ways: ['inbox', 'bus', 'spool'] } },
     { next: first.next, effects: first.effects, log: { from: 'kernel', what: 'registered', verdict: 'take' } },
   );
   const row = async () => (await registry.load(JOB)) as Row;

@@ -4,10 +4,12 @@
 import type { AttemptFiles } from '../../src/jobs/workshop.ts';
 import type { Ways } from '../../src/kernel/context.ts';
 import type { Envelope, OutsideRequest, Registry } from '../../src/kernel/ports.ts';
+import type { Bus } from '../../src/signals/bus/types.ts';
 import { requestOf } from '../../src/signals/envelope.ts';
 import { signatureOf } from '../../src/signals/signature.ts';
+import type { Broker } from './broker.ts';
 import type { Life, Scheduler } from './scheduler.ts';
-import { addressOf } from './world.ts';
+import { addressOf, type WorldOptions } from './world.ts';
 
 interface Directory {
   job: string;
@@ -21,9 +23,22 @@ interface Directory {
 
 export interface Sent {
   envelope: Envelope;
-  /** The row's phase at that moment. */
-  phase: string;
+  /** The row's phase when it was in the inbox or a spool at last; null while only the agent has it. */
+  phase: string | null;
 }
+
+/** What an agent has said by the bus and not seen confirmed. */
+interface Unconfirmed {
+  sent: Sent;
+  directory: Directory;
+  /** Simulated ms. */
+  againAt: number;
+  until: number;
+}
+
+/** As `emit` does it: how often it says the same again, and when it gives up. */
+const AGAIN_MS = 3_000;
+const BUS_ONLY_MS = 30_000;
 
 /** sha256 of the manifest, as a `completed` names it. */
 const MANIFEST = 'ab'.repeat(32);
@@ -39,11 +54,13 @@ export class Desk {
   private readonly directories = new Map<string, Directory>();
   private readonly watched = new Map<string, { life: Life; onNews: () => void }[]>();
   private envelopes = 0;
+  private unconfirmed: Unconfirmed[] = [];
 
   constructor(
-    private readonly way: 'inbox' | 'spool',
+    private readonly options: Pick<WorldOptions, 'way' | 'busOnly'>,
     private readonly scheduler: Scheduler,
     private readonly registry: Registry,
+    private readonly broker: Broker,
     private readonly changed: () => void,
   ) {}
 
@@ -76,13 +93,14 @@ export class Desk {
   }
 
   /** The spool as one process follows it. `registry` is that process's own, behind its gates. */
-  waysFor(life: Life, registry: Registry): Ways {
+  waysFor(life: Life, registry: Registry, bus: Bus | null): Ways {
     const { scheduler } = this;
     return {
       open: async (row, onNews) => {
         await scheduler.pass(life, 'open ways');
         const watchers = (this.watched.get(row.id) ?? []).filter((watcher) => watcher.life !== life);
         this.watched.set(row.id, [...watchers, { life, onNews }]);
+        bus?.follow(row.id, onNews);
       },
       collect: async (row) => {
         const directory = this.directories.get(addressOf({ job: row.id, attempt: row.attempt }));
@@ -100,6 +118,7 @@ export class Desk {
           job,
           watchers.filter((watcher) => watcher.life !== life),
         );
+        bus?.unfollow(job);
       },
     };
   }
@@ -122,13 +141,44 @@ export class Desk {
     };
     const envelope = { ...unsigned, sig: signatureOf(unsigned, forgery?.key ?? directory.key) };
     const row = await this.registry.load(job);
-    if (!forgery && row?.attempt === envelope.attempt) this.sent.push({ envelope, phase: row.phase });
-    if (this.way === 'spool') {
-      directory.spool.push(envelope);
-      this.tellWatchers(job);
-      return;
+    const way = this.options.busOnly ? 'bus' : this.options.way;
+    const sent: Sent = { envelope, phase: way === 'bus' ? null : (row?.phase ?? null) };
+    const isHonest = !forgery && row?.attempt === envelope.attempt;
+    if (isHonest) this.sent.push(sent);
+    if (way === 'inbox') return this.deliver(requestOf(envelope), job);
+    if (way === 'spool') return this.spool(directory, envelope);
+    this.broker.publish(envelope);
+    const { now } = this.scheduler;
+    const until = now + (this.options.busOnly ? BUS_ONLY_MS : AGAIN_MS);
+    if (isHonest) this.unconfirmed.push({ sent, directory, againAt: now + AGAIN_MS, until });
+  }
+
+  /** One step of every `emit` that waits for its receipt: the same envelope again, and the spool as the last resort. */
+  async step(): Promise<void> {
+    const { now } = this.scheduler;
+    const waiting: Unconfirmed[] = [];
+    for (const one of this.unconfirmed) {
+      const { envelope } = one.sent;
+      const phaseOf = async () => (await this.registry.load(envelope.job))?.phase ?? null;
+      if (await this.registry.inboxRow(envelope.id)) {
+        one.sent.phase = await phaseOf();
+      } else if (now >= one.until) {
+        one.sent.phase = await phaseOf();
+        this.spool(one.directory, envelope);
+      } else {
+        if (now >= one.againAt) {
+          this.broker.publish(envelope);
+          one.againAt = now + AGAIN_MS;
+        }
+        waiting.push(one);
+      }
     }
-    await this.deliver(requestOf(envelope), job);
+    this.unconfirmed = waiting;
+  }
+
+  private spool(directory: Directory, envelope: Envelope): void {
+    directory.spool.push(envelope);
+    this.tellWatchers(directory.job);
   }
 
   /** Also for what a person asks. */

@@ -6,16 +6,23 @@ import { isEnd } from '../../machines/job/vocabulary.ts';
 import { FAULT_TIMER } from '../../src/kernel/faults.ts';
 import type { Registry, Row } from '../../src/kernel/ports.ts';
 
+export interface Unseen {
+  /** Nothing can be said about a running turn. */
+  blind: boolean;
+  /** The drivers have no bus. */
+  busless: boolean;
+}
+
 /** Sentences; none: they agree. */
-export async function driftOf(registry: Registry, row: Row, isBlind: boolean): Promise<string[]> {
+export async function driftOf(registry: Registry, row: Row, { blind, busless }: Unseen): Promise<string[]> {
   const work = await registry.openWork(row.id);
   const timers = await registry.timers(row.id);
   const wanted = isEnd(row.phase) ? { invokes: [], timers: [] } : wantedBy(row);
-  // A watcher that sees nothing has gone, and its state stays.
-  if (isBlind && !work.some(({ src }) => src === 'watch'))
-    wanted.invokes = wanted.invokes.filter((id) => id !== 'watch');
+  // A watcher that sees nothing has gone, and a follower of no bus; their states stay.
+  const mayBeOver = [blind && 'watch', busless && 'followBus'].filter((id) => !work.some(({ src }) => src === id));
+  wanted.invokes = wanted.invokes.filter((id) => !mayBeOver.includes(id));
   // Only its end makes a blind watcher's turn hidden.
-  const isOver = isBlind && row.state === 'injected.hidden' && work.some(({ src }) => src === 'watch');
+  const isOver = blind && row.state === 'injected.hidden' && work.some(({ src }) => src === 'watch');
   const cleanups = work.filter(({ kind }) => kind === 'cleanup').length;
   return [
     ...(isOver ? ['the watcher has ended and is still open'] : []),

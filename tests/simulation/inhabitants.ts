@@ -43,5 +43,9 @@ export async function command(room: Room, process: Process, event: { type: strin
     await driver.stop();
     room.scheduler.kill(life);
   };
-  run().catch((error: unknown) => room.warn(`${life.id} broke: ${String(error)}`));
+  run().catch((error: unknown) => {
+    room.warn(`${life.id} broke: ${String(error)}`);
+    // Its process ends with the error; one that stayed would keep everybody from coming back.
+    room.scheduler.kill(life);
+  });
 }

@@ -13,6 +13,7 @@ import { loadDriver } from '../../src/registry/sqlite/driver.ts';
 import { createRegistry } from '../../src/registry/sqlite/registry.ts';
 import { prepareSchema } from '../../src/registry/sqlite/schema.ts';
 import { verifyEnvelope } from '../../src/signals/signature.ts';
+import type { Broker } from './broker.ts';
 import type { Desk } from './desk.ts';
 import { gatedClock, gatedRegistry, type Watcher } from './gate.ts';
 import { asJson, JOBS, type Plan, specFor } from './plan.ts';
@@ -56,6 +57,8 @@ export interface Room {
   scheduler: Scheduler;
   registry: Registry;
   desk: Desk;
+  broker: Broker;
+  busless: boolean;
   world: World;
   watcher: Watcher;
   processes: Process[];
@@ -64,7 +67,7 @@ export interface Room {
 }
 
 export function startProcess(room: Room, name: string): Process {
-  const { scheduler, desk, world, processes, twist } = room;
+  const { scheduler, desk, broker, world, processes, twist } = room;
   const life: Life = { id: `${name} ${processes.length + 1}`, alive: true, asleepUntil: 0 };
   const number = processes.length + 1;
   const record: DriverRecord = { id: life.id, host: 'simulated', pid: number, started: String(number), build: 'test' };
@@ -72,6 +75,7 @@ export function startProcess(room: Room, name: string): Process {
   const isProvenDead = ({ pid }: DriverRecord) =>
     !processes.some((other) => other.record.pid === pid && other.life.alive);
   const transport = world.transportFor(life);
+  const bus = room.busless ? null : broker.lineFor(life, registry);
   const workshop: Workshop = {
     registry,
     registryDir: '/simulated/.stepward',
@@ -81,6 +85,7 @@ export function startProcess(room: Room, name: string): Process {
     command: 'stepward',
     childEnv: (extra) => extra,
     fences: new Map(),
+    bus,
   };
   const ports: DriverPorts = {
     registry,
@@ -89,7 +94,7 @@ export function startProcess(room: Room, name: string): Process {
     isProvenDead,
     definitions: { job: jobDefinition },
     effects: jobEffects(workshop),
-    ways: desk.waysFor(life, registry),
+    ways: desk.waysFor(life, registry, bus),
     verify: verifyEnvelope,
     warn: (message) => room.warn(`${life.id}: ${message}`),
   };

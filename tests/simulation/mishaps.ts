@@ -68,6 +68,13 @@ export async function happen(stage: Stage, mishap: Mishap, process: Process | un
     case 'deaf-agent':
       world.deafen();
       return;
+    case 'bus-away':
+      return room.broker.goAway();
+    case 'bus-back':
+      return room.broker.comeBack();
+    case 'bus-blinks':
+      room.broker.goAway();
+      return room.broker.comeBack();
     default:
       return world.meddle(mishap.do);
   }
@@ -79,11 +86,12 @@ export function ask(stage: Stage, event: { type: string } | { type: 'redispatch'
 }
 
 /** Nobody drives for a long time; the agents go on, and a person answers what they ask. */
-async function absence({ scheduler, processes, world }: Room, steps: number, stepMs: number): Promise<void> {
+async function absence({ scheduler, processes, world, desk }: Room, steps: number, stepMs: number): Promise<void> {
   for (const { life } of processes) scheduler.kill(life);
   for (let i = 0; i < steps; i++) {
     scheduler.now += stepMs;
     await world.step();
+    await desk.step();
     if (i === 12) world.meddle('answer');
   }
 }

@@ -190,7 +190,8 @@ export function paneTransport(world: PaneWorld, life: Life): Transport {
     remind: async (place, hand) => void (await type(place, hand, reminderOf(place))),
     async interrupt(place, fence) {
       await pass('interrupt:before');
-      if (runsOurs(world.screen(), place)) world.interrupt(place, fence);
+      // Whose look and key are not one action presses whatever is open by now.
+      if (options.sameBreath === false || runsOurs(world.screen(), place)) world.interrupt(place, fence);
       await pass('interrupt:after');
     },
     async clearOwnText(place, fence) {

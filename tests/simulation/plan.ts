@@ -33,7 +33,11 @@ export type Trouble =
   | 'forge'
   | 'old-attempt'
   /** From here on the agent only works and never speaks. */
-  | 'deaf-agent';
+  | 'deaf-agent'
+  /** The broker is gone, comes again, or drops everybody for a moment. */
+  | 'bus-away'
+  | 'bus-back'
+  | 'bus-blinks';
 
 export interface Mishap {
   /** Simulated seconds from the start, or the n-th time that a place is reached. */
@@ -74,7 +78,7 @@ export const ALL_CALM_MS = 2 * (900_000 + 30_000 + 150_000 + 630_000 + 95_000 + 
 
 export const JOBS = ['a', 'b'] as const;
 
-export function specFor(job: string, { kind }: WorldOptions): JobSpec {
+export function specFor(job: string, { kind, busOnly }: WorldOptions): JobSpec {
   // Panes are shared, processes are not.
   const place =
     kind === 'pane' ? { transport: 'human' as const, target: 'pane' } : { transport: 'headless' as const, target: job };
@@ -89,6 +93,7 @@ export function specFor(job: string, { kind }: WorldOptions): JobSpec {
     env: {},
     limits: LIMITS,
     idleRetries: 2,
+    ways: busOnly ? ['bus'] : ['inbox', 'bus', 'spool'],
     registryDir: '/simulated/.stepward',
   };
 }

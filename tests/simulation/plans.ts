@@ -21,13 +21,22 @@ export const PLACES = Object.freeze([
     'openWays',
     'inject',
     'remind',
+    'readDisk',
     'drainWays',
     'awaitTurn',
     'verifyReport',
   ].flatMap((effect) => around(`commit done ${effect}`)),
-  ...['turn.working', 'turn.settled', 'turn.blocked', 'turn.hidden', 'nonce.seen', 'hold.seen', 'agent.exited'].flatMap(
-    (seen) => around(`commit ${seen}`),
-  ),
+  ...[
+    'turn.working',
+    'turn.settled',
+    'turn.blocked',
+    'turn.hidden',
+    'nonce.seen',
+    'hold.seen',
+    'agent.exited',
+    'bus.lost',
+    'bus.back',
+  ].flatMap((seen) => around(`commit ${seen}`)),
   ...[
     'started',
     'progress',
@@ -38,9 +47,17 @@ export const PLACES = Object.freeze([
     'redispatch',
     'cleanup done',
   ].flatMap((what) => around(`commit ${what}`)),
-  ...['deadline', 'idleTimeout', 'permissionTimeout', 'quiet', 'idleProbeLimit', 'idleBackoff', 'settleGrace'].flatMap(
-    (timer) => around(`commit ${timer}`),
-  ),
+  ...[
+    'deadline',
+    'idleTimeout',
+    'permissionTimeout',
+    'quiet',
+    'idleProbeLimit',
+    'idleBackoff',
+    'openWaysLimit',
+    'diskPoll',
+    'settleGrace',
+  ].flatMap((timer) => around(`commit ${timer}`)),
   'mark:before',
   'mark:raise',
   'mark:after',
@@ -53,6 +70,11 @@ export const PLACES = Object.freeze([
   'open ways',
   'hint',
   'spool news',
+  'bus connects',
+  'bus lost',
+  'bus news',
+  'bus message',
+  'suback',
   'read undecided',
   'read timers',
   'read openWork',
@@ -90,6 +112,10 @@ const OTHERS: Mishap['do'][] = [
   'forge',
   'old-attempt',
   'deaf-agent',
+  'bus-away',
+  'bus-away',
+  'bus-back',
+  'bus-blinks',
 ];
 
 const mishap: fc.Arbitrary<Mishap> = fc.record({
@@ -122,7 +148,9 @@ export const anyPlan: fc.Arbitrary<Plan> = fc.record({
     work: steps,
     blind: fc.boolean(),
     recordLag: fc.constantFrom(0, 3_000, 20_000),
-    way: fc.constantFrom('inbox' as const, 'spool' as const),
+    way: fc.constantFrom('inbox' as const, 'spool' as const, 'bus' as const),
+    busOnly: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+    busless: fc.oneof({ weight: 7, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
   }),
   jobs: fc.constantFrom(1 as const, 2 as const),
   mishaps: fc.array(mishap, { maxLength: 8 }),
@@ -134,6 +162,11 @@ const pane = (style: AgentStyle, work: number, mishaps: Mishap[]): Plan => ({
   jobs: 1,
   mishaps,
 });
+
+const busOnly = (style: AgentStyle, mishaps: Mishap[]): Plan => {
+  const plan = pane(style, 20, mishaps);
+  return { ...plan, world: { ...plan.world, way: 'bus', busOnly: true } };
+};
 
 /** Places and ends that chance finds too seldom; played before the random plans. */
 export const EXAMPLES: [Plan][] = [
@@ -157,6 +190,18 @@ export const EXAMPLES: [Plan][] = [
       { at: { label: 'paste:after', nth: 1 }, do: 'hide' },
       { at: { label: 'commit step paste: done:before', nth: 1 }, do: 'kill' },
       { at: { label: 'inspect paste', nth: 1 }, do: 'clear' },
+    ]),
+  ],
+  // The screen cannot be read while the agent works.
+  [pane('quiet', 60, [{ at: { second: 15 }, do: 'hide' }])],
+  // The bus was never there: not sent. It goes for good in the middle of the work of an agent that says nothing: exit 3.
+  [busOnly('reports', [{ at: { second: 0 }, do: 'bus-away' }])],
+  [busOnly('mute', [{ at: { second: 20 }, do: 'bus-away' }])],
+  // It goes, and comes back; what was said meanwhile was left in the spool, or is said again.
+  [
+    busOnly('reports', [
+      { at: { second: 8 }, do: 'bus-away' },
+      { at: { second: 30 }, do: 'bus-back' },
     ]),
   ],
 ];

@@ -16,6 +16,7 @@ const PROVISIONAL = [
   'deadline_timeout',
   'idle_timeout',
   'permission_timeout',
+  'bus_away',
   'delivery_unknown',
   'agent_exited',
   'session_busy',
@@ -73,16 +74,16 @@ function tellsTheTruth({ log, world, desk }: Result): string[] {
 function losesNothing({ desk, inbox, log }: Result): string[] {
   const spooled = desk.spooled();
   return desk.sent
-    .map(({ envelope }) => envelope.id)
-    .filter((id) => {
+    .filter(({ envelope: { id }, phase }) => {
       const row = inbox.get(id);
       const logged = log.filter(({ data }) => (data as { id?: unknown } | null)?.id === id);
       // Logged once, with the verdict that the sender is told.
       const isDecided = row?.answer != null && logged.length === 1 && logged[0]?.verdict === row.answer.verdict;
-      const waits = row ? row.answer === null && logged.length === 0 : spooled.includes(id);
+      // What nobody has confirmed is still in the agent's hands.
+      const waits = row ? row.answer === null && logged.length === 0 : spooled.includes(id) || phase === null;
       return !isDecided && !waits;
     })
-    .map((id) => `lost or decided twice: envelope ${id}`);
+    .map(({ envelope }) => `lost or decided twice: envelope ${envelope.id}`);
 }
 
 /** One driver for one epoch, and nothing from an older one. */

@@ -1,6 +1,7 @@
 // Plays one plan against the production kernel: drivers that die, sleep and take over, agents, a person, a clock. The same plan
 // tells the same story.
 import type { Change, InboxRow, LogRow, Read, Row, SessionRow } from '../../src/kernel/ports.ts';
+import { Broker } from './broker.ts';
 import { Desk } from './desk.ts';
 import { driftOf } from './drift.ts';
 import type { Watcher } from './gate.ts';
@@ -45,6 +46,8 @@ export interface Result {
 
 const SILENCES = ['idleTimeout', 'permissionTimeout'];
 const VISIBLE_MS = 30_000;
+/** The bus and the driver have been as they are for longer than any report of it takes. */
+const STEADY_MS = 60_000;
 const SLOW_MS = 20_000;
 /** How long a sleeper is waited for after the end: it may still hold a key in its hand. */
 const EPILOGUE_GATES = 80;
@@ -57,6 +60,7 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
   const drift: string[] = [];
   const warnings: string[] = [];
   const epochs = new Map<string, number>();
+  const claimedAt = new Map<string, number>();
   const listeners = new Map<Life, { heard: boolean; listener: () => void }>();
 
   const scheduler = new Scheduler(plan.seed, async (label, nth, life) => {
@@ -66,7 +70,12 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
     return delayMs;
   });
   const registry = await openMemoryRegistry({ now: () => scheduler.now, sleep: async () => {} });
-  const desk = new Desk(plan.world.way, scheduler, registry, () => changed());
+  const broker = new Broker(scheduler);
+  const desk = new Desk(plan.world, scheduler, registry, broker, () => changed());
+  const unseen = {
+    blind: plan.world.kind === 'process' && plan.world.blind === true,
+    busless: plan.world.busless === true,
+  };
   const parts = { options: { ...plan.world }, scheduler, desk, epochOf: (job: string) => epochs.get(job) ?? 0 };
   const world: World = plan.world.kind === 'pane' ? new PaneWorld(parts) : new ProcessWorld(parts);
   const watcher: Watcher = {
@@ -74,12 +83,15 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
       if (life.retired) world.breaches.push(`${life.id} committed ${nameOf(change)} after it was stopped`);
       commits.push({ driver: life.id, ...asCommit(read, change), newest: epochs.get(read.id) ?? 0 });
       judgeSilence(read, change);
+      judgeBus(life, read, change);
       const row = await registry.load(read.id);
       rows = rows.map((known) => (known.id === row?.id ? row : known));
-      if (row && drift.length === 0)
-        drift.push(...(await driftOf(registry, row, plan.world.kind === 'process' && plan.world.blind === true)));
+      if (row && drift.length === 0) drift.push(...(await driftOf(registry, row, unseen)));
     },
-    claimed: (_, job, epoch) => void epochs.set(job, epoch),
+    claimed(_, job, epoch) {
+      epochs.set(job, epoch);
+      claimedAt.set(job, scheduler.now);
+    },
     changed: () => changed(),
     listen(life, listener) {
       listeners.set(life, { heard: true, listener });
@@ -91,6 +103,8 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
     scheduler,
     registry,
     desk,
+    broker,
+    busless: unseen.busless,
     world,
     watcher,
     processes,
@@ -125,6 +139,23 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
       world.breaches.push(`${next.outcome?.reason} although the turn has been working for ${ms / 1000} s`);
   }
 
+  /** Nothing is said of an agent's silence while nobody could have heard it, and exit 3 is said then and only then. */
+  function judgeBus(life: Life, { id }: Read, { log, next, step }: Change): void {
+    const known = rows.find((row) => row.id === id)?.snapshot.context.busAway != null;
+    const away = broker.isUp ? 'there' : 'away';
+    const steady = Math.max(broker.changedAt, claimedAt.get(id) ?? 0, life.asleepUntil);
+    const isSteady = scheduler.now - steady > STEADY_MS && !unseen.busless;
+    const unheard = plan.world.busOnly === true && (known || (isSteady && !broker.isUp));
+    if (log.what === 'idleTimeout' && unheard) world.breaches.push('idle_timeout although nobody could hear the agent');
+    if (step?.step === 'remind-paste' && unheard) world.breaches.push('reminded although nobody could hear the answer');
+    if (!['deadline', 'deadline_timeout'].includes(log.what) || !next?.outcome) return;
+    const says = next.outcome.reason === 'bus_away';
+    if (says && !plan.world.busOnly) world.breaches.push('bus_away of a job that can speak otherwise');
+    if (says && !known) world.breaches.push('bus_away although the row did not know of it');
+    const wasHeard = next.phase === 'finalizing' && plan.world.busOnly === true && isSteady;
+    if (wasHeard && says === broker.isUp) world.breaches.push(`${next.outcome.reason} although the bus was ${away}`);
+  }
+
   async function trouble(isDue: (mishap: Mishap) => boolean, life?: Life): Promise<void> {
     for (const mishap of waiting.filter(isDue)) {
       waiting.splice(waiting.indexOf(mishap), 1);
@@ -143,6 +174,7 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
   let nextStep = scheduler.now;
   let comeBackAt: number | null = null;
   let calmSince: number | null = null;
+  let ended = false;
 
   for (;;) {
     if (stage.wantsAnother && rows[0]?.cleanup === 'done') {
@@ -160,6 +192,7 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
 
     if (scheduler.now >= nextStep) {
       await world.step();
+      await desk.step();
       nextStep = scheduler.now + 200 + scheduler.choose(1_200);
     }
     if (elapsed > troubleUntil) {
@@ -168,8 +201,8 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
       calmSince ??= scheduler.now;
       waiting.length = 0;
     }
-    const isOver = await over();
-    if (isOver && waiting.length === 0) break;
+    ended = await over();
+    if (ended && waiting.length === 0) break;
     if (calmSince !== null && scheduler.now - calmSince > ALL_CALM_MS) break;
 
     if (await scheduler.openOne()) continue;
@@ -202,7 +235,8 @@ export async function simulate(plan: Plan, twist: Twist = {}): Promise<Result> {
     commits,
     desk,
     world,
-    ended: await over(),
+    // Not asked again: a sleeper that wakes in the epilogue may bring news of long ago, which the next driver would refuse.
+    ended,
     drift,
     warnings,
     visits: scheduler.visits,

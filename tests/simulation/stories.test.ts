@@ -135,6 +135,29 @@ const STORIES: Story[] = [
     breach: /was driven by .* and|although \d+ was claimed/,
   },
   {
+    tells: 'the bus goes away for good, and what its agent says cannot be heard (the idle clock stands still)',
+    world: { style: 'mute', work: 30, busOnly: true },
+    mishaps: [{ at: second(25), do: 'bus-away' }],
+    without: { twist: twists.silenceAlwaysCounts },
+    breach: /although nobody could hear|came to idle_timeout/,
+  },
+  {
+    tells: 'the deadline falls while the bus is away (exit 3, and only then)',
+    world: { style: 'hangs', work: 30, busOnly: true },
+    mishaps: [{ at: second(25), do: 'bus-away' }],
+    without: { twist: twists.nobodyFollowsTheBus },
+    breach: /although the bus was away/,
+  },
+  {
+    tells: 'the bus was away and is back when the deadline falls (exit 2)',
+    world: { style: 'hangs', work: 30, busOnly: true },
+    mishaps: [
+      { at: second(25), do: 'bus-away' },
+      { at: second(100), do: 'bus-back' },
+    ],
+    breach: /although the bus was there|came to bus_away/,
+  },
+  {
     tells: 'a stranger says that it failed (signatures)',
     world: { work: 40 },
     mishaps: [{ at: second(15), do: 'forge' }],
@@ -191,6 +214,34 @@ describe('a session that a job never touched', () => {
     const redispatch = log.find(({ what }) => what === 'redispatch');
     expect(redispatch).toMatchObject({ verdict: 'begin', attempt: 2 });
     expect(visits.has('quarantineSession:before')).toBe(false);
+  });
+});
+
+describe('a dialog that opens between the end and the interrupt', () => {
+  // A session whose look and key are two actions: only the look before it keeps the key from answering the dialog.
+  const plan: Plan = {
+    seed: 4,
+    jobs: 1,
+    mishaps: [
+      { at: second(40), do: 'cancel' },
+      { at: at('commit done drainWays:after'), do: 'dialog' },
+    ],
+    world: { kind: 'pane', style: 'mute', work: 300, recordLag: 0, way: 'inbox', sameBreath: false },
+  };
+
+  it('is left untouched: no key is sent', async () => {
+    const result = await simulate(plan);
+    expect(result.world.breaches).toEqual([]);
+    expect(result.log.filter(({ what }) => what.startsWith('step interrupt')).map(({ what }) => what)).toEqual([
+      'step interrupt: withheld',
+    ]);
+    expect(endsOf(result.log).get('a/1')).toEqual({ status: 'cancelled', reason: 'cancelled' });
+  });
+
+  it('without it the turn is interrupted, once', async () => {
+    const result = await simulate({ ...plan, mishaps: plan.mishaps.slice(0, 1) });
+    expect(brokenPromises(result)).toEqual([]);
+    expect(result.log.filter(({ what }) => what === 'step interrupt: done')).toHaveLength(1);
   });
 });
 

@@ -105,5 +105,18 @@ export const limitsCountAlways: Twist = {
   ports: (ports) => ({ ...ports, definitions: { job: { ...jobDefinition, effectLimitMs: () => null } } }),
 };
 
+/** Silence counts although nobody could have heard the agent. */
+export const silenceAlwaysCounts: Twist = {
+  ports: (ports) => ({ ...ports, definitions: machineWhere('unheard', () => false) }),
+};
+
+/** Nobody tells the row whether the bus is there. */
+export const nobodyFollowsTheBus: Twist = {
+  ports: (ports) => ({
+    ...ports,
+    effects: { ...ports.effects, followBus: (env) => env.sleep(Number.MAX_SAFE_INTEGER) },
+  }),
+};
+
 /** Any signature will do. */
 export const believesEverybody: Twist = { ports: (ports) => ({ ...ports, verify: () => true }) };

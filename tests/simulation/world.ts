@@ -12,7 +12,11 @@ export interface WorldOptions {
   /** How late the agent's own record shows a prompt, ms. Panes only. */
   recordLag: number;
   /** How an envelope travels. */
-  way: 'inbox' | 'spool';
+  way: 'inbox' | 'spool' | 'bus';
+  /** The agent may speak by nothing but the bus. */
+  busOnly?: boolean;
+  /** The drivers have no bus. */
+  busless?: boolean;
   /** Nothing can be said about a running turn. Processes only. */
   blind?: boolean;
   /** The session checks the fence together with the act. False: a transport that cannot. */

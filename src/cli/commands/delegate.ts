@@ -1,15 +1,21 @@
 import { EXIT } from '../../../machines/job/exit.ts';
 import { OWN_TARGET } from '../../agents/session.ts';
+import type { Engine } from '../../jobs/engine.ts';
 import type { JobSpec } from '../../jobs/spec.ts';
+import type { Row } from '../../kernel/ports.ts';
 import { type Define, examples } from '../command.ts';
 import type { Context } from '../context.ts';
 import { driveToEnd } from '../drive.ts';
 import { formatDuration } from '../durations.ts';
+import { UsageError } from '../errors.ts';
+import { handOver } from '../host/hand-over.ts';
 import { quote } from '../human.ts';
 import { type OrderFlags, placeOrder } from '../order.ts';
+import { statusObject } from '../status.ts';
 
 interface Flags extends OrderFlags {
   dryRun?: boolean;
+  detach?: boolean;
 }
 
 export const define: Define = (command, run) => {
@@ -31,6 +37,7 @@ export const define: Define = (command, run) => {
       'how long to wait for the session (default: the timeout; STEPWARD_QUEUE_TIMEOUT)',
     )
     .option('--session <transport:target>', 'a session that this job shares with others (STEPWARD_SESSION)')
+    .option('--detach', 'leave it to a host (one is started if none runs), print the id and return')
     .option('--dry-run', 'print what would happen; write and start nothing')
     .addHelpText(
       'after',
@@ -40,22 +47,48 @@ export const define: Define = (command, run) => {
         'git diff | stepward delegate --agent worker -',
         'stepward delegate --agent command --prompt "Fix it" -- node agent.js {brief}',
         'stepward delegate --agent human --prompt "Look at the logo" --json',
+        'stepward delegate --agent worker --brief task.md --detach',
       )}
 
+With --detach: 0 a driver has it · 4 nobody drives it yet, it stays queued · 64 usage.
 Exit codes: 0 completed · 1 failed or cancelled · 2 timed out · 4 refused · 5 nothing was sent, may be sent again · 64 usage · 130 interrupted`,
     )
     .action((input: string | undefined, flags: Flags) =>
       run(async (ctx) => {
+        if (flags.detach && flags.dryRun) throw exclusive('--detach', '--dry-run');
         const spec = await placeOrder(ctx, input, flags);
         if (flags.dryRun) return preview(ctx, spec);
         const engine = await ctx.engine();
-        const row = await engine.register(spec);
+        const row = await engine.register(spec, { mine: !flags.detach });
         ctx.out.say(`registered job: ${row.id}`);
+        if (flags.detach) return detach(ctx, engine, row);
         await engine.driver.adopt(row.id);
         return driveToEnd(ctx, engine, [row.id]);
       }),
     );
 };
+
+const exclusive = (one: string, other: string) =>
+  new UsageError({ option: `${one}, ${other}`, problem: 'exclude each other', allowed: `${one} or ${other}` });
+
+/** 0: somebody drives it, or it is over already. 4: the row stays queued. */
+async function detach(ctx: Context, { registry }: Engine, { id }: Row): Promise<number> {
+  const { out } = ctx;
+  const handed = await handOver(ctx, registry, id);
+  const row = await registry.load(id);
+  if (out.json && row) out.object(statusObject(row, await registry.timers(id)));
+  else out.print(id);
+  if (handed.driven) {
+    if (handed.by) out.say(`driven by ${handed.by}`);
+    out.say(`follow: stepward watch ${id}`);
+    out.say(`wait: stepward wait ${id}`);
+    return EXIT.ok;
+  }
+  out.say(`nobody drives ${id} yet, it stays queued: ${handed.why}`);
+  out.say('  to see what is wrong: stepward host');
+  out.say(`  to drive it here:     stepward resume ${id}`);
+  return EXIT.refused;
+}
 
 async function preview(ctx: Context, spec: JobSpec): Promise<number> {
   const { out } = ctx;

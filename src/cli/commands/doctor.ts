@@ -1,4 +1,5 @@
 import { EXIT } from '../../../machines/job/exit.ts';
+import { checkBus } from '../bus-check.ts';
 import * as checks from '../checks.ts';
 import { type Define, examples } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -31,7 +32,7 @@ export const define: Define = (command, run) => {
 };
 
 const { node, sqlite, git, config, registry, agents, look, rows } = checks;
-const ALL = Object.freeze({ node, sqlite, git, config, registry, agents, look, jobs: rows });
+const ALL = Object.freeze({ node, sqlite, git, config, registry, bus: checkBus, agents, look, jobs: rows });
 
 /** A check that throws is a finding, not the end of the examination. */
 async function examine(ctx: Context): Promise<checks.Check[]> {

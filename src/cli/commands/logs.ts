@@ -7,8 +7,8 @@ import type { Context } from '../context.ts';
 import { holderOf } from '../holder.ts';
 import { resolveJob } from '../ids.ts';
 import { watchInterrupts } from '../interrupts.ts';
-import type { Output } from '../io.ts';
-import { logAfter, saidIn } from '../news.ts';
+import { logLine } from '../log-line.ts';
+import { logAfter } from '../news.ts';
 import { isEnded, iso } from '../status.ts';
 
 export const define: Define = (command, run) => {
@@ -57,7 +57,7 @@ async function show(ctx: Context, job: string, follows: boolean): Promise<number
       for (const entry of await logAfter(registry, job, after)) {
         after = entry.seq;
         if (out.json) out.object(entryObject(entry));
-        else out.print(entryLine(entry, out));
+        else out.print(logLine(entry, out.ink));
       }
       if (!follows || over || out.unread.aborted) return EXIT.ok;
       if (interrupts.signal.aborted) return EXIT.interrupted;
@@ -74,15 +74,3 @@ async function show(ctx: Context, job: string, follows: boolean): Promise<number
 }
 
 const entryObject = ({ at, ...entry }: LogRow) => ({ at: iso(at), ...entry });
-
-function entryLine(entry: LogRow, { ink }: Output): string {
-  const { at, attempt, version, state, from, what, verdict, reason } = entry;
-  const said = saidIn(entry);
-  const ruling =
-    verdict === 'take' || verdict === 'begin' ? '' : `  ${ink.yellow(reason ? `${verdict}: ${reason}` : verdict)}`;
-  const head = `${clock(at)}  ${String(attempt).padStart(2)}/v${String(version).padEnd(3)}  ${ink.cyan(state.padEnd(28))}`;
-  return `${head}  ${from.padEnd(6)} ${what}${ruling}${said === null ? '' : ink.dim(`  · ${said}`)}`;
-}
-
-/** Local time of day: what a person compares with a watch. The JSON has the date. */
-const clock = (at: number): string => new Date(at).toTimeString().slice(0, 8);

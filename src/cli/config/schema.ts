@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { AGENT_NAME, AGENT_NAME_FORM, isReserved, problemOf, ROLES } from '../../agents/entry.ts';
 import { KINDS } from '../../agents/index.ts';
+import { WAYS } from '../../signals/env-file.ts';
 import { TRANSPORTS } from '../../transports/transport.ts';
 import { DURATION_FORM, parseDuration } from '../durations.ts';
 
@@ -30,6 +31,7 @@ const agent = z
     env: z.record(z.string().min(1), z.string()).optional(),
     session: z.string().optional(),
     role: z.enum(ROLES).optional(),
+    ways: z.array(z.enum(WAYS)).min(1).optional(),
   })
   .superRefine((entry, context) => {
     const found = problemOf(entry);
@@ -56,9 +58,22 @@ const timeouts = z.strictObject({
   queue: duration.optional(),
 });
 
+/** Checked further in bus-settings.ts, together with the environment. */
+const bus = z.strictObject({
+  url: z.string().min(1).optional(),
+  prefix: z.string().min(1).optional(),
+  username: z.string().min(1).optional(),
+  password: z.string().optional(),
+  ca: z.string().min(1).optional(),
+  cert: z.string().min(1).optional(),
+  key: z.string().min(1).optional(),
+  agent: z.strictObject({ username: z.string().min(1), password: z.string() }).optional(),
+});
+
 export const Config = z.strictObject({
   agents: agents.default({}),
   timeouts: timeouts.default({}),
+  bus: bus.default({}),
   registry: z.string().min(1).optional(),
 });
 export type Config = z.infer<typeof Config>;
@@ -67,6 +82,7 @@ export type Config = z.infer<typeof Config>;
 export function keysAt(path: readonly PropertyKey[]): string[] {
   if (path.length === 0) return Object.keys(Config.shape);
   if (path.length === 1 && path[0] === 'timeouts') return Object.keys(timeouts.shape);
+  if (path.length === 1 && path[0] === 'bus') return Object.keys(bus.shape);
   if (path.length === 2 && path[0] === 'agents') return Object.keys(agent.shape);
   return [];
 }

@@ -15,6 +15,8 @@ export const STARTER = `# Stepward's config. Every line is optional; what is com
 #    env: { MODEL: small }
 # Without a session each job has one of its own. A named one does one job at a time.
 #    session: "headless:worker"
+# By which ways it can report: the registry (inbox), MQTT (bus), files in its working directory (spool).
+#    ways: [inbox, bus, spool]
 #  me:
 #    kind: human
 
@@ -27,6 +29,12 @@ export const STARTER = `# Stepward's config. Every line is optional; what is com
 #  permission: 30m
 # How long a job waits for its session; default: as long as it may take.
 #  queue: 1h
+
+# An MQTT broker that agents and watchers elsewhere can reach. Default: a small one on 127.0.0.1, which needs nothing.
+#bus:
+# mqtt, mqtts, mqtt+unix, ws or wss; off for no bus at all. User and password may stand in STEPWARD_MQTT_USERNAME, …_PASSWORD.
+#  url: mqtts://broker.example:8883
+#  prefix: stepward
 
 # Where jobs are kept. Default: stepward/ in the repository's .git, where no clean reaches; outside git .stepward/ here.
 #registry: .stepward

@@ -30,7 +30,7 @@ interface Terms {
   gapMs: number;
 }
 
-function claim(
+export function claim(
   sql: Sql,
   job: string,
   driver: DriverRecord,

@@ -34,6 +34,12 @@ export function writeLog(sql: Sql, job: string, standing: RawStanding, entry: Lo
   });
 }
 
+export function changedSince(sql: Sql, after: number): { seq: number; jobs: string[] } {
+  const seq = sql.get<{ seq: number }>(plans.NEWEST_SEQ)?.seq ?? 0;
+  if (seq <= after) return { seq, jobs: [] };
+  return { seq, jobs: sql.all<{ job: string }>(plans.CHANGED_JOBS, { after }).map(({ job }) => job) };
+}
+
 type RawLogRow = Omit<LogRow, 'data' | 'outcome'> & { data: string; outcome: string | null };
 
 export function readLog(sql: Sql, filter: { job?: string; afterSeq?: number; limit?: number }): LogRow[] {

@@ -1,10 +1,11 @@
 // From a directory to a registry. `stepward emit` comes through here once per event, so a registry that is already there costs
 // one statement.
-import { closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Clock, Registry } from '../../kernel/ports.ts';
 import { RegistryError } from '../errors.ts';
 import { connect } from './connection.ts';
+import { makeDirectory, makePrivateFile } from './directory.ts';
 import { type DriverName, loadDriver } from './driver.ts';
 import { asRegistryError, fromSystem } from './failures.ts';
 import { refuseNetworkFs } from './file-system.ts';
@@ -62,29 +63,8 @@ function prepareDirectory(dir: string, file: string, readonly: boolean): void {
   }
 }
 
-/** Not mkdir's own `recursive`: below /proc and its like Node 20 never comes back from it. */
-function makeDirectory(dir: string): void {
-  if (statSync(dir, { throwIfNoEntry: false })) return;
-  if (dirname(dir) !== dir) makeDirectory(dirname(dir));
-  try {
-    mkdirSync(dir, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
 /** SQLite would wait for ever for the writer of a FIFO. */
 function refuseOtherKinds(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isFile() === false) throw new RegistryError('unreachable', `The registry ${file} is not a regular file.`);
-}
-
-/** SQLite would make it readable for everyone, and gives -wal and -shm the mode of the file. Only `wx`: closing a descriptor of a
- *  file that is open elsewhere in this process would drop the locks that SQLite holds on it. */
-function makePrivateFile(file: string): void {
-  try {
-    closeSync(openSync(file, 'wx', 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
 }

@@ -134,6 +134,8 @@ export const syncLevel = (level: 'NORMAL' | 'FULL'): string => `PRAGMA synchrono
 export const DATA_VERSION = 'PRAGMA data_version';
 /** Never a deferred BEGIN: turning a reader into a writer fails with BUSY_SNAPSHOT, which no waiting cures. */
 export const BEGIN = 'BEGIN IMMEDIATE';
+/** For a lock that no other process may even read through (lock.ts). */
+export const BEGIN_EXCLUSIVE = 'BEGIN EXCLUSIVE';
 export const COMMIT = 'COMMIT';
 export const ROLLBACK = 'ROLLBACK';
 
@@ -158,6 +160,8 @@ FROM job WHERE id = :id`;
 
 export const IDS_BETWEEN = 'SELECT id FROM job WHERE id >= :from AND id < :to ORDER BY n LIMIT :limit';
 export const NEWEST_ID = 'SELECT id FROM job ORDER BY n DESC LIMIT 1';
+export const OPEN_ROWS = `SELECT id, machine, phase, driver, coalesce(expires_at, 0) AS expiresAt FROM job
+LEFT JOIN lease ON lease.job = id WHERE open = 1 ORDER BY n`;
 
 /** The newest `limit` of them (-1: all), oldest first. */
 export function listJobs(filter: { open: boolean; session: boolean }): string {
@@ -284,6 +288,10 @@ const REQUEST = 'id, job, request, way, received_at AS receivedAt, answer';
 export const LOAD_REQUEST = `SELECT ${REQUEST} FROM inbox WHERE id = :id`;
 export const LIST_UNDECIDED = `SELECT ${REQUEST} FROM inbox WHERE job = :job AND answer IS NULL ORDER BY n`;
 export const JOBS_WITH_UNDECIDED = 'SELECT DISTINCT job FROM inbox WHERE answer IS NULL ORDER BY job';
+
+/** 0: the log is empty. */
+export const NEWEST_SEQ = 'SELECT coalesce(max(seq), 0) AS seq FROM log';
+export const CHANGED_JOBS = 'SELECT DISTINCT job FROM log WHERE seq > :after AND job IN (SELECT id FROM job)';
 
 /** The first :limit entries (-1: all) after :after. */
 export const readLog = (ofOneJob: boolean): string => `

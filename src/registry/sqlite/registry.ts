@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { createEffects } from './effects.ts';
 import { createInbox } from './inbox.ts';
 import { createLeases } from './leases.ts';
-import { readLog } from './log.ts';
+import { changedSince, readLog } from './log.ts';
 import { createRows } from './rows.ts';
 import { createSessions } from './sessions.ts';
 
@@ -21,6 +21,7 @@ export function createRegistry(connection: Connection, clock: Clock, dir: string
     ...createEffects(connection),
     ...createSessions(connection, clock),
     log: (filter) => connection.read((sql) => readLog(sql, filter)),
+    changedSince: (seq) => connection.read((sql) => changedSince(sql, seq)),
     onChange: (listener) => changes.onChange(listener),
     async close() {
       changes.stop();

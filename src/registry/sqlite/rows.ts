@@ -1,9 +1,10 @@
 // Reading and making rows, and the shapes in which SQLite gives them.
 import { isEnd } from '../../../machines/job/vocabulary.ts';
-import type { Change, Clock, NewRow, PeekedRow, Registry, Row } from '../../kernel/ports.ts';
+import type { Change, Clock, DriverRecord, NewRow, OpenRow, PeekedRow, Registry, Row } from '../../kernel/ports.ts';
 import { RegistryError } from '../errors.ts';
 import { applyEffects, settle } from './apply.ts';
 import { type Connection, type Sql, Undo } from './connection.ts';
+import { claim } from './leases.ts';
 import { writeLog } from './log.ts';
 import * as plans from './plans.ts';
 
@@ -11,12 +12,14 @@ import * as plans from './plans.ts';
 type RawRow = Omit<Row, 'spec' | 'snapshot' | 'outcome'> & { spec: string; snapshot: string; outcome: string | null };
 type RawPeek = Omit<PeekedRow, 'outcome' | 'driven'> & { outcome: string | null; driven: number };
 
-type Rows = Pick<Registry, 'insert' | 'load' | 'peek' | 'idsWithPrefix' | 'newestId' | 'list'>;
+type RawOpen = Omit<OpenRow, 'driver'> & { driver: string | null };
+
+type Rows = Pick<Registry, 'insert' | 'load' | 'peek' | 'idsWithPrefix' | 'newestId' | 'list' | 'openRows'>;
 
 export function createRows(connection: Connection, clock: Clock): Rows {
   return {
-    async insert(row, change) {
-      const made = await connection.write((sql) => insert(sql, row, change, clock.now()), { durable: true });
+    async insert(row, change, born) {
+      const made = await connection.write((sql) => insert(sql, row, change, clock.now(), born), { durable: true });
       if (made) return made;
       throw new RegistryError('duplicate_id', `There is a job ${row.id} already; a new job needs an id of its own.`);
     },
@@ -38,10 +41,17 @@ export function createRows(connection: Connection, clock: Clock): Rows {
         const text = plans.listJobs({ open, session: session !== undefined });
         return sql.all<RawRow>(text, { limit, ...(session !== undefined && { session }) }).map(toRow);
       }),
+    openRows: () => connection.read((sql) => sql.all<RawOpen>(plans.OPEN_ROWS).map(withDriver)),
   };
 }
 
-function insert(sql: Sql, row: NewRow, change: Change, now: number): Row | undefined {
+function withDriver(raw: RawOpen): OpenRow {
+  return { ...raw, driver: parse<DriverRecord | null>(raw.driver) };
+}
+
+type Born = Parameters<Registry['insert']>[2];
+
+function insert(sql: Sql, row: NewRow, change: Change, now: number, born: Born): Row | undefined {
   const { next, effects = [] } = change;
   if (!next) throw new TypeError(`insert of job ${row.id}: the change has no first state`);
   const outcome = next.outcome && JSON.stringify(next.outcome);
@@ -62,6 +72,8 @@ function insert(sql: Sql, row: NewRow, change: Change, now: number): Row | undef
   writeLog(sql, row.id, standing, change.log, now);
   settle(sql, row.id, change.cause);
   applyEffects(sql, { job: row.id, attempt: 1, version: 1, now }, effects);
+  // Nobody watched before, so no silence is shifted and nobody can be in the way.
+  if (born) claim(sql, row.id, born.driver, { now, ttlMs: born.ttlMs, gapMs: 0 }, () => false);
   return load(sql, row.id);
 }
 

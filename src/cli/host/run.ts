@@ -1,0 +1,188 @@
+// `stepward host`: a driver that lives on. It holds the registry's host lock, adopts every row that nobody drives, and lets go of
+// all of them when it is asked to end: agents go on, and the next driver takes over.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EXIT } from '../../../machines/job/exit.ts';
+import { type Engine, openEngine } from '../../jobs/engine.ts';
+import { isRegistryTrouble, messageOf } from '../../kernel/trouble.ts';
+import { REGISTRY_FILE } from '../../registry/sqlite/files.ts';
+import { watchChanges } from '../changes.ts';
+import type { Context } from '../context.ts';
+import { formatDuration } from '../durations.ts';
+import { failureOf } from '../failure.ts';
+import { watchInterrupts } from '../interrupts.ts';
+import { bid } from './lock.ts';
+import { presenceOf } from './presence.ts';
+import { type HostRecord, nameOfHost, ownRecord, removeRecord, writeRecord } from './record.ts';
+import { createReport, type Report } from './report.ts';
+import { createRounds, type Rounds } from './rounds.ts';
+
+/** After trouble with the registry. */
+const RETRY_MS = 1_000;
+/** Many commits in a row make one round. */
+const PAUSE_MS = 20;
+/** Of the 10 s that a stop may take; whatever is still held then is taken over at once, as from any dead driver. */
+const LET_GO_MS = 8_000;
+
+export interface HostOptions {
+  /** Ends by itself when no row has been open for so long, ms of real time. Null: never. */
+  untilIdleMs: number | null;
+}
+
+/** The exit code: 0 ended as asked, 1 the registry went away, 4 another host runs. Throws UsageError, RegistryError. */
+export async function runHost(ctx: Context, options: HostOptions): Promise<number> {
+  const { dir } = await ctx.registryPlace();
+  const report = createReport(ctx.out);
+  const interrupts = watchInterrupts();
+  try {
+    const { lock, ...other } = await bid(dir);
+    if (!lock) {
+      const who =
+        'holder' in other && other.holder ? nameOfHost(other.holder) : 'a process that does not say who it is';
+      const data = 'holder' in other && other.holder ? { holder: other.holder } : {};
+      report.tell({ what: 'refused', message: `a host of ${dir} runs already: ${who}`, data });
+      return EXIT.refused;
+    }
+    try {
+      return await serve({ ctx, dir, report, stop: interrupts.signal, record: ownRecord() }, options);
+    } catch (error) {
+      // As a line like all others: whoever reads the log of a service reads JSON.
+      const { exit, sentence } = failureOf(error);
+      report.tell({ what: 'failed', message: sentence });
+      return exit;
+    } finally {
+      removeRecord(dir);
+      lock.release();
+    }
+  } finally {
+    interrupts.close();
+  }
+}
+
+interface Service {
+  ctx: Context;
+  dir: string;
+  report: Report;
+  stop: AbortSignal;
+  record: HostRecord;
+}
+
+async function serve(service: Service, options: HostOptions): Promise<number> {
+  const { dir, report, record } = service;
+  tryToName(service);
+  const engine = await openPatiently(service);
+  if (!engine) return EXIT.ok;
+  report.tell({ what: 'started', message: `host of ${dir}, ${nameOfHost(record)}`, data: { pid: record.pid } });
+  const rounds = createRounds(engine, report);
+  const why = await goRound(service, engine, rounds, options);
+  report.tell({ what: 'stopping', message: why.message, data: { drives: engine.driver.held() } });
+  await letGo(service, engine, rounds);
+  return why.exit;
+}
+
+/** Losers of the lock ask for the name. A full disk does not keep a host from its work. */
+function tryToName({ dir, record, report }: Service): boolean {
+  try {
+    writeRecord(dir, record);
+    return true;
+  } catch (error) {
+    report.warn(`host.json cannot be written: ${messageOf(error)}`);
+    return false;
+  }
+}
+
+/** The one place where a host opens its engine. */
+async function openHostEngine({ ctx, dir, report, record }: Service): Promise<Engine> {
+  const bus = await ctx.busSettings();
+  const presence = bus.kind === 'off' ? undefined : presenceOf(bus.prefix, dir, record);
+  return openEngine({
+    ...ctx.io.world,
+    registryDir: dir,
+    bus,
+    ...(presence && { presence }),
+    warn: (message) => report.warn(message),
+  });
+}
+
+/** Null: stopped before. Throws what no waiting cures: a damaged registry, a newer one, a network file system. */
+async function openPatiently(service: Service): Promise<Engine | null> {
+  while (!service.stop.aborted) {
+    try {
+      return await openHostEngine(service);
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (!isRegistryTrouble(error) || (code !== 'full' && code !== 'busy')) throw error;
+      service.report.warn(`${messageOf(error)} Trying again.`);
+      await rest(RETRY_MS, service.stop);
+    }
+  }
+  return null;
+}
+
+interface Why {
+  exit: number;
+  message: string;
+}
+
+/** Round after round: at every change, at least every second. */
+async function goRound(service: Service, engine: Engine, rounds: Rounds, options: HostOptions): Promise<Why> {
+  const { dir, report, stop } = service;
+  const changes = watchChanges(engine.registry);
+  const isSame = watchIdentity(join(dir, REGISTRY_FILE));
+  const { untilIdleMs } = options;
+  let busyAt = performance.now();
+  try {
+    while (!stop.aborted) {
+      if (!isSame()) return { exit: EXIT.failed, message: `the registry in ${dir} was removed or replaced` };
+      try {
+        if ((await rounds.look()) > 0) busyAt = performance.now();
+      } catch (error) {
+        busyAt = performance.now();
+        report.warn(`${messageOf(error)} Trying again.`);
+        await rest(RETRY_MS, stop);
+        continue;
+      }
+      if (untilIdleMs !== null && performance.now() - busyAt >= untilIdleMs) {
+        return { exit: EXIT.ok, message: `no row has been open for ${formatDuration(untilIdleMs, true)}` };
+      }
+      await rest(PAUSE_MS, stop);
+      await changes.next(stop);
+    }
+    return { exit: EXIT.ok, message: 'asked to stop; agents go on, the next driver takes over' };
+  } finally {
+    changes.close();
+  }
+}
+
+/** A host whose registry was deleted under it would hold the lock of a file that nobody sees, and drive nothing for ever. */
+function watchIdentity(file: string): () => boolean {
+  const identity = (): string | null => {
+    const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
+    return stats ? `${stats.dev}/${stats.ino}` : null;
+  };
+  const first = identity();
+  return () => {
+    try {
+      return identity() === first;
+    } catch {
+      // Out of reach for the moment says nothing about which file it is.
+      return true;
+    }
+  };
+}
+
+async function letGo({ report }: Service, engine: Engine, rounds: Rounds): Promise<void> {
+  const unfinished = rounds.unfinished();
+  const late = new AbortController();
+  const limit = sleep(LET_GO_MS, 'late' as const, { signal: late.signal }).catch(() => 'stopped' as const);
+  const first = await Promise.race([engine.stop().then(() => 'stopped' as const), limit]).catch((error: unknown) => {
+    report.warn(messageOf(error));
+    return 'stopped' as const;
+  });
+  late.abort();
+  if (first === 'late') report.warn('not everything came to rest in time; the next driver takes over what is left');
+  for (const job of unfinished) report.tell({ what: 'released', job, message: 'goes on; the next driver takes over' });
+}
+
+const rest = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});

@@ -1,0 +1,90 @@
+// A lock that the system itself releases when its holder dies: an exclusive SQLite transaction on a file of its own. No pid is
+// guessed and none goes stale after kill -9 (a heartbeat file would).
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeDirectory, makePrivateFile } from './directory.ts';
+import { type Database, type Driver, type DriverName, loadDriver } from './driver.ts';
+import { asRegistryError, fromSystem, isBusy } from './failures.ts';
+import { BEGIN_EXCLUSIVE, READ_SCHEMA_VERSION } from './plans.ts';
+
+export interface Lock {
+  /** Idempotent. */
+  release(): void;
+}
+
+/** Two that ask in the same moment stand in each other's way, and both are refused; a holder refuses every time. */
+const TRIES = 4;
+const pauseMs = (): number => 1 + Math.random() * 4;
+
+/** Reachable for as long as they are held: a collected database closes itself, and two holders would run at once. */
+const held = new Set<Database>();
+
+/**
+ * Takes the lock `name` of the registry in `dir`, or null: another process, or another part of this one, holds it (or, rarely,
+ * several asked at once and none got it: who must not run without it asks again).
+ * @param driver only this SQLite driver (tests). All who use a lock must use the same in one process.
+ * @throws RegistryError `unreachable` or `full` where the file cannot be made.
+ */
+export async function takeLock(dir: string, name: string, driver?: DriverName): Promise<Lock | null> {
+  const file = fileOf(dir, name);
+  const sqlite = await loadDriver(driver);
+  try {
+    makeDirectory(dir);
+    makePrivateFile(file);
+  } catch (error) {
+    throw fromSystem(error, file);
+  }
+  for (let tries = 1; ; tries++) {
+    const database = grab(sqlite, file);
+    if (database) return lockOf(database);
+    if (tries === TRIES) return null;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs()));
+  }
+}
+
+/**
+ * Whether somebody holds the lock now, this process included. Makes nothing and takes nothing; one who asks for the lock in the
+ * very same moment has to ask twice, which `takeLock` does.
+ * @throws RegistryError `unreachable` where the file is there and cannot be read.
+ */
+export async function isLocked(dir: string, name: string, driver?: DriverName): Promise<boolean> {
+  const file = fileOf(dir, name);
+  if (!existsSync(file)) return false;
+  const sqlite = await loadDriver(driver);
+  let database: Database | null = null;
+  try {
+    database = sqlite.open(file, true);
+    database.exec(READ_SCHEMA_VERSION);
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw asRegistryError(error, file);
+  } finally {
+    database?.close();
+  }
+}
+
+const fileOf = (dir: string, name: string): string => join(dir, `${name}.lock`);
+
+/** Null: it is locked. */
+function grab(sqlite: Driver, file: string): Database | null {
+  let database: Database | null = null;
+  try {
+    database = sqlite.open(file, false);
+    database.exec(BEGIN_EXCLUSIVE);
+    return database;
+  } catch (error) {
+    database?.close();
+    if (isBusy(error)) return null;
+    throw asRegistryError(error, file);
+  }
+}
+
+function lockOf(database: Database): Lock {
+  held.add(database);
+  return {
+    release() {
+      if (held.delete(database)) database.close();
+    },
+  };
+}
