@@ -117,6 +117,7 @@ describe('doctor', () => {
       'git',
       'config',
       'registry',
+      'bus',
       'agent command',
       'agent human',
       'look',

@@ -141,6 +141,7 @@ describe('stepward watch', () => {
       env: { ...process.env, TERM: 'xterm', NO_COLOR: '1' },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
+    const closed = new Promise((resolve) => terminal.once('close', resolve));
     let shown = '';
     terminal.stdout.on('data', (chunk: Buffer) => {
       shown += chunk;
@@ -149,8 +150,7 @@ describe('stepward watch', () => {
     delegating.signal('SIGINT');
     await delegating.finished;
     await desk.run(['cancel', job]);
-    const code = await new Promise((resolve) => terminal.once('close', resolve));
-    expect(code).toBe(0);
+    expect(await closed).toBe(0);
     expect(shown).toContain('0 open, 1 ended');
     expect(shown).toContain('\u001b[2K');
   });
