@@ -95,7 +95,12 @@ function decoded(text: string): string {
   }
 }
 
-const withoutPassword = (value: string): string => value.replace(/\/\/[^@/]*@/, '//…@');
+/** Whatever may be a password: all between the scheme and the last `@`, however it is written. */
+function withoutPassword(value: string): string {
+  const at = value.lastIndexOf('@');
+  const scheme = /^[a-z][a-z+.-]*:(?:\/\/)?/i.exec(value)?.[0] ?? '';
+  return at < 0 ? value : `${at < scheme.length ? '' : scheme}…${value.slice(at)}`;
+}
 
 function fileOf({ option, value }: Said, base: string): string | undefined {
   if (value === undefined) return undefined;

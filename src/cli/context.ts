@@ -65,15 +65,18 @@ export function createContext(io: Io, flags: Globals, rest: string[] | null): Co
   });
   const busSettings = once(async () => {
     const { configFile, cwd } = await project();
-    const named = flags.registry || io.env.STEPWARD_REGISTRY;
-    // A broken config must not keep anybody from ending the jobs of a registry that was named without it.
-    const { bus } = await config().catch((error: unknown) => {
-      if (!named) throw error;
-      out.say(`warning: the config is not used: ${error instanceof Error ? error.message : String(error)}`);
-      return { bus: {} };
-    });
-    return resolveBus(bus, io.env, configFile ? dirname(configFile) : cwd, cwd);
+    return resolveBus((await config()).bus, io.env, configFile ? dirname(configFile) : cwd, cwd);
   });
+  /** A wrong setting must not keep anybody from cancelling; what needs the bus (delegate, host) asks busSettings itself. */
+  const usableBus = async (): Promise<BusSettings> => {
+    try {
+      return await busSettings();
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      out.say(`warning: ${error.message}; this command goes on without the bus`);
+      return { kind: 'off' };
+    }
+  };
   const out = createOutput(io, flags.json === true);
   return {
     io,
@@ -98,7 +101,7 @@ export function createContext(io: Io, flags: Globals, rest: string[] | null): Co
       const engine = await openEngine({
         ...io.world,
         registryDir: (await place()).dir,
-        bus: await busSettings(),
+        bus: await usableBus(),
         warn: (message) => out.say(`warning: ${message}`),
       });
       closers.push(() => engine.stop());

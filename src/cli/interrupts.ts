@@ -1,5 +1,7 @@
 // Ctrl-C: the first asks, the second leaves at once. A person who presses twice means it.
+import { isatty } from 'node:tty';
 import { EXIT } from '../../machines/job/exit.ts';
+import { leave, noteHangUp } from './hang-up.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -8,10 +10,13 @@ export interface Interrupts {
   close(): void;
 }
 
-export function watchInterrupts(leave: () => void = () => process.exit(EXIT.interrupted)): Interrupts {
+export function watchInterrupts(goAway: () => void = () => leave(EXIT.interrupted)): Interrupts {
   const controller = new AbortController();
-  const onSignal = () => {
-    if (controller.signal.aborted) leave();
+  // Asked now: a dead terminal says that it is none.
+  const onTerminal = [0, 1, 2].some((fd) => isatty(fd));
+  const onSignal = (name: NodeJS.Signals) => {
+    if (name === 'SIGHUP' && onTerminal) noteHangUp();
+    if (controller.signal.aborted) goAway();
     else controller.abort();
   };
   for (const name of SIGNALS) process.on(name, onSignal);

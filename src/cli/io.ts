@@ -3,6 +3,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { createColors } from 'picocolors';
 import type { Clock, Registry } from '../kernel/ports.ts';
+import { noteHangUp } from './hang-up.ts';
 
 /** What a test puts in place of the machine's own: simulated time that crosses processes, faults at the registry. */
 export interface World {
@@ -56,6 +57,8 @@ export function createOutput(io: Io, json: boolean): Output {
   const gone = new AbortController();
   // Neither is a crash: the job goes on. EPIPE: there is only nobody to tell. A full disk: somebody misses the result.
   const lost = (error: NodeJS.ErrnoException) => {
+    // The terminal is gone; its signal may be late, or have gone to the shell alone.
+    if (error.code === 'EIO' && (io.stdout as Terminal).isTTY) noteHangUp();
     if (!gone.signal.aborted && error.code !== 'EPIPE') {
       io.stderr.write(`error: standard output could not be written (${error.code ?? error.message})\n`);
     }

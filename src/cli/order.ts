@@ -40,6 +40,7 @@ export async function placeOrder(ctx: Context, input: string | undefined, flags:
   const cwd = await workingDirectory(io.cwd, flags.cwd);
   const task = await readTask({ prompt: flags.prompt, brief: flags.brief, stdin: input === '-' }, io);
   const { dir: registryDir } = await ctx.registryPlace();
+  await ctx.busSettings();
   // The agent's program is looked for where its caller would find it: a host that was started by systemd, or from another shell,
   // has another PATH.
   const env = { ...(io.env.PATH !== undefined && { PATH: io.env.PATH }), ...agent.env };

@@ -212,6 +212,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       await driver.release(job);
       if (!transportOf(shop, row).capabilities.ownsAgent) return 'released';
       await stopAgent(shop, row, record);
+      const detail = 'its agent was stopped by whoever interrupted its driver';
+      await registry.note(job, {
+        from: 'person',
+        what: 'interrupted',
+        verdict: 'take',
+        data: { detail },
+        driver: record.id,
+      });
       return 'stopped';
     },
     async stop() {

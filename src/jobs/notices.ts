@@ -52,8 +52,10 @@ export function startNotices({ registry, bus, isMine, warn }: Needs): Notices {
     // A connection to come begins with everything recent; until then there is nobody to keep it for.
     if (!bus.status().up || generation === 0) return untold.clear();
     for (const job of untold) {
+      // Told by its driver, if that has a bus; looked at again until it is gone, since its leaving writes no entry.
+      if (!isMine(job) && (await registry.peek(job))?.driven) continue;
       const row = await registry.load(job);
-      if (row && (isMine(job) || !(await registry.peek(job))?.driven)) await publish(row);
+      if (row) await publish(row);
       untold.delete(job);
     }
   }

@@ -83,7 +83,16 @@ describe('the broker', () => {
     expect(alone).toThrow('bus.cert: is missing');
   });
 
-  it('never shows a password', () => {
-    expect(() => bus({ url: 'http://ann:secret@h' })).toThrow(/^(?!.*secret)/s);
+  it.each([
+    'http://ann:secret@h',
+    'mqtt://ann:se/secret@h:x',
+    'mqtt:ann:secret@h',
+    'ann:secret@h:1883',
+    'http://ann:sec@secret@h',
+    'mqtt//ann:secret@h',
+  ])('never shows a password: %s', (url) => {
+    const refused = () => bus({ url });
+    expect(refused).toThrow(UsageError);
+    expect(refused).toThrow(/^(?!.*sec).*…@h/s);
   });
 });

@@ -58,6 +58,22 @@ describe('the picture', () => {
     expect(picture([seen({}, { title: 'a\u001b[2Jb' })], '', now, 200, ink).join('')).not.toContain('\u001b');
   });
 
+  it('believes nothing that drives a terminal in what a bus says, in no column', () => {
+    const evil = '\u001b]0;x\u0007\u001b[2J';
+    const state = {
+      id: `a${evil}`,
+      state: `b${evil}`,
+      reason: `c${evil}` as 'reported',
+      exit: 1,
+      status: 'error',
+    } as const;
+    const shown = [
+      ...picture([seen(state), seen({ ...state, exit: null })], '', now, 300, ink),
+      changeLine(seen(state), now, ink),
+    ];
+    for (const control of ['\u0007', '\u001b']) expect(shown.join('')).not.toContain(control);
+  });
+
   it('keeps what the bus cannot tell out of it', () => {
     const [, , line] = picture([seen({}, { agent: null, title: null, driven: null })], 'bus', now, 100, ink);
     expect(line).toBe('running  abc1  2m in injected.working, 10m left');

@@ -1,4 +1,5 @@
 // Whole jobs over the bus: agents that reach us by MQTT alone, brokers that die, the original's T1-4, T1-5, D-2 and D-9.
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -170,5 +171,77 @@ describe('the vocabulary (D-9)', () => {
     driver.child.kill('SIGINT');
     expect((await driver.ended).code).toBe(130);
     await expect.poll(() => processesIn(p.dir), { timeout: 10_000 }).toEqual([]);
+  });
+});
+
+describe('watch --bus', () => {
+  it('takes prefixes and @last, the newest version of each job, and only what stands on the job’s own topic', async () => {
+    const p = project();
+    const broker = await startMosquitto();
+    const state = (id: string, version: number, word: string) =>
+      JSON.stringify({
+        v: 1,
+        id,
+        machine: 'job@1',
+        status: 'running',
+        state: word,
+        attempt: 1,
+        version,
+        exit: null,
+        reason: null,
+        since: '2030-01-01T00:00:00.000Z',
+        until: null,
+      });
+    const publish = (on: string, payload: string) =>
+      execFileSync('mosquitto_pub', [
+        '-h',
+        '127.0.0.1',
+        '-p',
+        String(broker.port),
+        '-q',
+        '1',
+        '-r',
+        '-t',
+        `stepward/v1/jobs/${on}/state`,
+        '-m',
+        payload,
+      ]);
+    publish('2aaaaaaaaa', state('2aaaaaaaaa', 5, 'old.job'));
+    publish('2bbbbbbbbb', state('2bbbbbbbbb', 7, 'newest.version'));
+    const [last, prefix, all] = [['@last'], ['2aaa'], []].map((jobs) =>
+      p.start(['watch', '--bus', ...jobs], on(broker.url)),
+    );
+    await last!.says(/2bbbbbbbbb .*newest\.version/);
+    await prefix!.says(/2aaaaaaaaa .*old\.job/);
+    await all!.says(/newest\.version/);
+    publish('2bbbbbbbbb', state('2bbbbbbbbb', 6, 'late.version'));
+    publish('2aaaaaaaaa', state('2bbbbbbbbb', 9, 'other.topic'));
+    publish('2bbbbbbbbb', 'garbage');
+    publish('2bbbbbbbbb', state('2bbbbbbbbb', 8, 'the.end'));
+    await all!.says(/the\.end/);
+    await last!.says(/the\.end/);
+    for (const one of [last, prefix, all]) one!.child.kill('SIGINT');
+    const said = await Promise.all([last!.ended, prefix!.ended, all!.ended]);
+    expect(said.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(said.map(({ stdout }) => stdout).join('')).not.toMatch(/late\.version|other\.topic/);
+    expect(said[0]!.stdout).not.toContain('2aaaaaaaaa');
+    expect(said[1]!.stdout).not.toContain('2bbbbbbbbb');
+  });
+
+  it('says who is missing where the embedded broker has no driver, and refuses what is no job', async () => {
+    const p = project();
+    const driver = p.start(['delegate', '--agent', 'human', '--prompt', 'x']);
+    await driver.says(/emit completed/);
+    driver.child.kill('SIGINT');
+    await driver.ended;
+    const watching = await p.run(['watch', '--bus']);
+    expect(watching.code).toBe(1);
+    expect(watching.stderr).toMatch(/nobody drives a job .*without --bus/);
+    expect((await p.run(['watch', '--bus', '+'])).code).toBe(64);
+    // A wrong setting does not keep anybody from ending a job.
+    const cancelled = await p.run(['cancel', '@last'], on('garbage'));
+    expect(cancelled.code, cancelled.stderr).toBe(0);
+    expect(cancelled.stderr).toContain('warning: STEPWARD_MQTT_URL');
+    expect((await p.run(delegate(), on('garbage'))).code).toBe(64);
   });
 });

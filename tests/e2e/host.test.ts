@@ -1,5 +1,5 @@
 // `stepward host`: one per registry, adopts what nobody drives, lets go when it is asked to.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadDriver } from '../../src/registry/sqlite/driver.ts';
@@ -155,5 +155,64 @@ describe('a registry that another process has locked', () => {
       // Its name, if it is still there, is that of a dead process.
       expect(await hostStatus(p)).toMatchObject({ running: false, pid: null });
     }
+  });
+});
+
+describe('a host whose files somebody has touched', () => {
+  it('leaves another host’s name alone when it ends, and ends when its lock is no longer the one it holds', async () => {
+    const p = project();
+    const first = await startHost(p);
+    rmSync(join(registryOf(p), 'host.lock'));
+    const second = await startHost(p);
+    const { code, stderr } = await first.ended;
+    expect(code).toBe(1);
+    expect(linesOf(stderr).find(({ what }) => what === 'stopping')?.message).toMatch(/lock .* was removed or replaced/);
+    expect((await hostStatus(p)).pid).toBe(second.child.pid);
+    await stop(p);
+    expect((await second.ended).code).toBe(0);
+  });
+
+  it('writes its name again', async () => {
+    const p = project();
+    const host = await startHost(p);
+    rmSync(join(registryOf(p), 'host.json'));
+    await expect.poll(async () => (await hostStatus(p)).pid, { timeout: 20_000 }).toBe(host.child.pid);
+    await stop(p);
+    expect((await host.ended).code).toBe(0);
+  });
+
+  it('ends as it was asked to where its name cannot be removed', async () => {
+    const p = project();
+    const host = await startHost(p);
+    rmSync(join(registryOf(p), 'host.json'));
+    mkdirSync(join(registryOf(p), 'host.json', 'x'), { recursive: true });
+    host.child.kill('SIGTERM');
+    const { code, stderr } = await host.ended;
+    expect(code).toBe(0);
+    for (const line of linesOf(stderr)) expect(line).toHaveProperty('what');
+  });
+});
+
+describe('a lock that is damaged', () => {
+  it('is told by a host as a line, with what to do', async () => {
+    const p = project();
+    await orphan(p);
+    writeFileSync(join(registryOf(p), 'host.lock'), 'x'.repeat(5000));
+    const { code, stderr } = await p.run(['host']);
+    expect(code).toBe(1);
+    const failed = linesOf(stderr).filter(({ what }) => what === 'failed');
+    expect(failed.map(({ message }) => message)).toEqual([expect.stringMatching(/host\.lock is damaged.*remove it/)]);
+  });
+
+  it('does not make --detach sound as if no job had been given: 4, and the id', async () => {
+    const p = project();
+    mkdirSync(registryOf(p));
+    writeFileSync(join(registryOf(p), 'host.lock'), 'x'.repeat(5000));
+    const { code, stdout, stderr } = await p.run(['delegate', '--agent', 'human', '--prompt', 'x', '--detach']);
+    expect(code).toBe(4);
+    expect(stdout.trim()).toBe(/registered job: (\S+)/.exec(stderr)?.[1]);
+    expect(stderr).toMatch(/stays queued: .*host\.lock is damaged/);
+    rmSync(join(registryOf(p), 'host.lock'));
+    expect((await p.run(['cancel', '@last'])).code).toBe(0);
   });
 });

@@ -1,9 +1,10 @@
 // Ctrl-C, and what is left open by it: nothing that was not sent may be called failed, nothing that was stopped may be called
 // running by itself.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { processesIn, project, registered, stepwardUnderTest } from './support.ts';
+import { processesIn, project, registered, stepward, stepwardUnderTest } from './support.ts';
 
 describe('Ctrl-C', () => {
   it('after the delivery stops a headless agent, says so, and resume tells its end', async () => {
@@ -86,4 +87,44 @@ it('a registry where none can be made is refused at once', async () => {
   const { code, stderr } = await p.run(p.delegate('completes', '--registry', '/proc/foo'));
   expect(code).not.toBe(0);
   expect(stderr).toMatch(/\/proc\/foo/);
+});
+
+describe('a terminal that is closed', () => {
+  it.each([
+    ['delegate', ['delegate', '--agent', 'human', '--prompt', 'x'], 'emit completed'],
+    ['host', ['host'], 'started'],
+    ['watch', ['watch', '@last'], 'ended|open'],
+  ])('ends %s by the hang-up, not by a crash', async (_, args, ready) => {
+    const p = project();
+    if (args[0] === 'watch') {
+      const first = p.start(['delegate', '--agent', 'human', '--prompt', 'x']);
+      await first.says(/emit completed/);
+      first.child.kill('SIGINT');
+      await first.ended;
+    }
+    // `script` is the terminal, and dies with it. A shell hands the hang-up on, as all do, and stays to tell how its child ended.
+    writeFileSync(
+      join(p.dir, 'shell.sh'),
+      `stty rows 30 cols 100
+${process.execPath} ${stepward} ${args.join(' ')} &
+trap "kill -HUP $!" HUP
+wait $!
+wait $!
+echo $? > status
+`,
+    );
+    const terminal = spawn('script', ['-qec', 'exec sh shell.sh', '/dev/null'], {
+      cwd: p.dir,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let shown = '';
+    terminal.stdout.on('data', (chunk: Buffer) => {
+      shown += chunk;
+    });
+    await expect.poll(() => shown, { timeout: 30_000 }).toMatch(new RegExp(ready));
+    terminal.kill('SIGKILL');
+    const status = () => (existsSync(join(p.dir, 'status')) ? readFileSync(join(p.dir, 'status'), 'utf8') : '');
+    await expect.poll(status, { timeout: 30_000 }).toBe('129\n');
+    if (args[0] !== 'host') expect((await p.run(['cancel', '@last'])).code).toBe(0);
+  });
 });

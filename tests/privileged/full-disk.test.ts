@@ -60,4 +60,16 @@ describe('a full disk', () => {
     expect(p.starts()).toHaveLength(1);
     expect(existsSync(join(p.dir, 'result.txt'))).toBe(true);
   });
+
+  it('under a host that starts: told as a line and tried again, not given up at the lock', async () => {
+    const p = project();
+    const registry = smallDisk(join(p.dir, 'disk'));
+    const filler = fill(registry);
+    const host = p.start(['host', '--registry', registry]);
+    await host.says(/"level":"warn".*(no room|full|space)/i);
+    rmSync(filler);
+    await host.says(/"what":"started"/);
+    host.child.kill('SIGTERM');
+    expect((await host.ended).code).toBe(0);
+  });
 });

@@ -122,3 +122,21 @@ describe.each(available)('a lock by %s', (driver) => {
     await expect(takeLock('/proc/nowhere', 'host', driver)).rejects.toMatchObject(refused);
   });
 });
+
+it('knows when its file is no longer the one at its path', async () => {
+  const lock = await takeLock(dir, 'host');
+  expect(lock?.isStill()).toBe(true);
+  rmSync(join(dir, 'host.lock'));
+  expect(lock?.isStill()).toBe(false);
+  const next = await takeLock(dir, 'host');
+  expect(next?.isStill()).toBe(true);
+  expect(lock?.isStill()).toBe(false);
+  lock?.release();
+  next?.release();
+});
+
+it('says of a damaged lock file that it holds nothing', async () => {
+  writeFileSync(join(dir, 'host.lock'), 'x'.repeat(5000));
+  await expect(takeLock(dir, 'host')).rejects.toThrow(/is damaged.*holds nothing: remove it/);
+  await expect(isLocked(dir, 'host')).rejects.toThrow(/holds nothing: remove it/);
+});

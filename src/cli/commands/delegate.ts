@@ -51,7 +51,7 @@ export const define: Define = (command, run) => {
       )}
 
 With --detach: 0 a driver has it · 4 nobody drives it yet, it stays queued · 64 usage.
-Exit codes: 0 completed · 1 failed or cancelled · 2 timed out · 4 refused · 5 nothing was sent, may be sent again · 64 usage · 130 interrupted`,
+Exit codes: 0 completed · 1 failed or cancelled · 2 timed out · 3 the agent has only the bus, and that was away · 4 refused · 5 nothing was sent, may be sent again · 64 usage · 130 interrupted`,
     )
     .action((input: string | undefined, flags: Flags) =>
       run(async (ctx) => {

@@ -41,7 +41,10 @@ async function examine(ctx: Context): Promise<checks.Check[]> {
     try {
       found.push(...[await check(ctx)].flat());
     } catch (error) {
-      found.push({ name, ok: false, seen: failureOf(error).sentence });
+      const { sentence } = failureOf(error);
+      // One mistake in the config would be told by everything that reads it.
+      const first = found.find(({ ok, seen }) => !ok && seen === sentence);
+      found.push({ name, ok: false, seen: first ? `not looked at: see ${first.name}` : sentence });
     }
   }
   return found;

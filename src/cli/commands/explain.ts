@@ -28,9 +28,11 @@ function print(
   now: number,
 ): void {
   const ago = formatDuration(now - Date.parse(since));
-  out.print(
-    `${out.ink.bold(id)} is ${status === state ? status : `${status} (${state})`} since ${since}, ${ago} ago: ${waitsFor}.`,
-  );
+  const stands = status === state ? status : `${status} (${state})`;
+  // Nobody looks: what was last seen must not sound as if it were so now.
+  const left = rest.open && driver === null;
+  const is = left ? `was ${stands} when it was last driven,` : `is ${stands}`;
+  out.print(`${out.ink.bold(id)} ${is} since ${since}, ${ago} ago: ${waitsFor}.`);
   if (rest.asks) out.print(`  it asks: ${rest.asks}`);
   if (rest.lastSaid) out.print(`  it said last: ${rest.lastSaid}`);
   if (rest.output) {

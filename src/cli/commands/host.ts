@@ -31,7 +31,7 @@ export const define: Define = (command, run) => {
         'stepward host --until-idle 10m',
         'stepward host --status --json',
         'stepward host --stop',
-        'stepward host --print-unit systemd > ~/.config/systemd/user/stepward.service',
+        'stepward host --print-unit systemd   # its first lines say where it goes',
       )}
 
 One host per registry. It drives every open job that no live driver holds, and cleans up after ended ones. SIGTERM or Ctrl-C:

@@ -47,7 +47,9 @@ async function resumeNamed(ctx: Context, jobs: string[]): Promise<number> {
       mine.push(job);
     } else {
       const holder = await holderOf(registry, job);
-      const who = holder ? `${nameOf(holder)} drives it` : `this build does not know ${row.machine}`;
+      const who = holder
+        ? `${nameOf(holder)} drives it; to wait for its end: stepward wait ${job}`
+        : `this build does not know ${row.machine}`;
       ctx.out.say(`${job} is not resumed: ${who}`);
       codes.push(EXIT.refused);
     }

@@ -60,6 +60,10 @@ async function fromBus(ctx: Context, texts: readonly string[]): Promise<Source> 
     const allowed = 'a broker (STEPWARD_MQTT_URL, bus.url in the config), or no --bus';
     throw new UsageError({ option: '--bus', problem: 'finds no broker: the bus is off', allowed });
   }
+  const bad = texts.find((text) => text !== '@last' && !/^[A-Za-z0-9]+$/.test(text));
+  if (bad !== undefined) {
+    throw new UsageError({ option: 'job', value: bad, problem: 'is no job', allowed: 'ids, prefixes of ids, @last' });
+  }
   const { busSource } = await import('../watch/bus-source.ts');
   return busSource(settings, (await ctx.registryPlace()).dir, texts.length === 0 ? null : texts);
 }

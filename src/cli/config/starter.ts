@@ -32,9 +32,15 @@ export const STARTER = `# Stepward's config. Every line is optional; what is com
 
 # An MQTT broker that agents and watchers elsewhere can reach. Default: a small one on 127.0.0.1, which needs nothing.
 #bus:
-# mqtt, mqtts, mqtt+unix, ws or wss; off for no bus at all. User and password may stand in STEPWARD_MQTT_USERNAME, …_PASSWORD.
+# mqtt, mqtts, mqtt+unix, ws or wss; off for no bus at all.
 #  url: mqtts://broker.example:8883
 #  prefix: stepward
+# Or in STEPWARD_MQTT_USERNAME, …_PASSWORD. Agents get this login unless they have one of their own.
+#  username: driver
+#  password: secret
+#  agent: { username: agent, password: secret too }
+# PEM files: the authority of the broker's certificate; cert and key where it asks for a client's.
+#  ca: ca.pem
 
 # Where jobs are kept. Default: stepward/ in the repository's .git, where no clean reaches; outside git .stepward/ here.
 #registry: .stepward

@@ -48,7 +48,11 @@ export async function stopHost(ctx: Context): Promise<number> {
     else out.print(sentence);
     return stopped ? EXIT.ok : EXIT.failed;
   };
-  if (!state.running) return told(true, null, `no host runs for ${dir}`);
+  if (!state.running) {
+    if (out.json) out.object({ stopped: false, pid: null, registry: dir });
+    else out.print(`no host runs for ${dir}`);
+    return EXIT.ok;
+  }
   const { record } = state;
   if (!record) throw new RefusedError(`a host of ${dir} runs, but does not say who it is; nothing was done`);
   // The start time is compared right before: the pid may have been given to a stranger.

@@ -26,6 +26,7 @@ export async function handOver(ctx: Context, registry: Registry, job: string): P
   const { root, cwd } = await ctx.project();
   const changes = watchChanges(registry);
   const attempts: Attempt[] = [];
+  let trouble: string | null = null;
   try {
     for (const until = performance.now() + PATIENCE_MS; performance.now() < until; ) {
       const row = await registry.load(job);
@@ -38,9 +39,13 @@ export async function handOver(ctx: Context, registry: Registry, job: string): P
       }
       await changes.next(AbortSignal.timeout(LOOK_MS));
     }
+  } catch (error) {
+    // The row is registered by now: that a lock is damaged or the disk full must not sound as if nothing had been written.
+    trouble = messageOf(error);
   } finally {
     changes.close();
   }
+  if (trouble !== null) return { driven: false, why: trouble };
   const failed = attempts.findLast(({ over }) => over !== null)?.over;
   const last = lastLine(hostLog(dir));
   if (!failed) return { driven: false, why: 'no host has taken it yet' };

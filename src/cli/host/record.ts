@@ -35,8 +35,16 @@ export function livingRecord(dir: string): HostRecord | null {
   return isProvenGone(found) ? null : found;
 }
 
-/** To be called while the lock is still held: afterwards the file may be a successor's. */
-export const removeRecord = (dir: string): void => rmSync(fileOf(dir), { force: true });
+/** The file names this very process. */
+export function isNamed(dir: string, { pid, started }: HostRecord): boolean {
+  const found = livingRecord(dir);
+  return found?.pid === pid && found.started === started;
+}
+
+/** Only one's own: where the lock was removed, the file may be another host's. Throws the system's error. */
+export function removeRecord(dir: string, record: HostRecord): void {
+  if (isNamed(dir, record)) rmSync(fileOf(dir), { force: true });
+}
 
 /** `pid 7 on mybox since 2030-01-01T00:00:00.000Z`. */
 export const nameOfHost = ({ pid, name, since }: HostRecord): string => `pid ${pid} on ${name} since ${since}`;

@@ -7,6 +7,7 @@ import { EXIT } from '../../../machines/job/exit.ts';
 import { type Engine, openEngine } from '../../jobs/engine.ts';
 import { isRegistryTrouble, messageOf } from '../../kernel/trouble.ts';
 import { REGISTRY_FILE } from '../../registry/sqlite/files.ts';
+import type { Lock } from '../../registry/sqlite/lock.ts';
 import { watchChanges } from '../changes.ts';
 import type { Context } from '../context.ts';
 import { formatDuration } from '../durations.ts';
@@ -14,7 +15,7 @@ import { failureOf } from '../failure.ts';
 import { watchInterrupts } from '../interrupts.ts';
 import { bid } from './lock.ts';
 import { presenceOf } from './presence.ts';
-import { type HostRecord, nameOfHost, ownRecord, removeRecord, writeRecord } from './record.ts';
+import { type HostRecord, isNamed, nameOfHost, ownRecord, removeRecord, writeRecord } from './record.ts';
 import { createReport, type Report } from './report.ts';
 import { createRounds, type Rounds } from './rounds.ts';
 
@@ -36,28 +37,39 @@ export async function runHost(ctx: Context, options: HostOptions): Promise<numbe
   const report = createReport(ctx.out);
   const interrupts = watchInterrupts();
   try {
-    const { lock, ...other } = await bid(dir);
-    if (!lock) {
-      const who =
-        'holder' in other && other.holder ? nameOfHost(other.holder) : 'a process that does not say who it is';
-      const data = 'holder' in other && other.holder ? { holder: other.holder } : {};
+    const won = await patiently({ report, stop: interrupts.signal }, () => bid(dir));
+    if (!won) return EXIT.ok;
+    if (!won.lock) {
+      const who = won.holder ? nameOfHost(won.holder) : 'a process that does not say who it is';
+      const data = won.holder ? { holder: won.holder } : {};
       report.tell({ what: 'refused', message: `a host of ${dir} runs already: ${who}`, data });
       return EXIT.refused;
     }
+    const { lock } = won;
+    const service = { ctx, dir, report, stop: interrupts.signal, record: ownRecord(), lock };
     try {
-      return await serve({ ctx, dir, report, stop: interrupts.signal, record: ownRecord() }, options);
-    } catch (error) {
-      // As a line like all others: whoever reads the log of a service reads JSON.
-      const { exit, sentence } = failureOf(error);
-      report.tell({ what: 'failed', message: sentence });
-      return exit;
+      return await serve(service, options);
     } finally {
-      removeRecord(dir);
-      lock.release();
+      leave(service);
     }
+  } catch (error) {
+    // As a line like all others: whoever reads the log of a service reads JSON.
+    const { exit, sentence } = failureOf(error);
+    report.tell({ what: 'failed', message: sentence });
+    return exit;
   } finally {
     interrupts.close();
   }
+}
+
+/** The lock last: whoever gets it then writes a name of its own. */
+function leave({ dir, record, report, lock }: Service): void {
+  try {
+    removeRecord(dir, record);
+  } catch (error) {
+    report.warn(`host.json cannot be removed: ${messageOf(error)}`);
+  }
+  lock.release();
 }
 
 interface Service {
@@ -66,12 +78,13 @@ interface Service {
   report: Report;
   stop: AbortSignal;
   record: HostRecord;
+  lock: Lock;
 }
 
 async function serve(service: Service, options: HostOptions): Promise<number> {
   const { dir, report, record } = service;
   tryToName(service);
-  const engine = await openPatiently(service);
+  const engine = await patiently(service, () => openHostEngine(service));
   if (!engine) return EXIT.ok;
   report.tell({ what: 'started', message: `host of ${dir}, ${nameOfHost(record)}`, data: { pid: record.pid } });
   const rounds = createRounds(engine, report);
@@ -105,16 +118,20 @@ async function openHostEngine({ ctx, dir, report, record }: Service): Promise<En
   });
 }
 
-/** Null: stopped before. Throws what no waiting cures: a damaged registry, a newer one, a network file system. */
-async function openPatiently(service: Service): Promise<Engine | null> {
-  while (!service.stop.aborted) {
+/** Again until it works, where waiting may help. Null: stopped before. Throws what no waiting cures: a damaged registry, a newer one, a
+ *  network file system. */
+async function patiently<T>(
+  { report, stop }: Pick<Service, 'report' | 'stop'>,
+  open: () => Promise<T>,
+): Promise<T | null> {
+  while (!stop.aborted) {
     try {
-      return await openHostEngine(service);
+      return await open();
     } catch (error) {
       const { code } = error as { code?: unknown };
       if (!isRegistryTrouble(error) || (code !== 'full' && code !== 'busy')) throw error;
-      service.report.warn(`${messageOf(error)} Trying again.`);
-      await rest(RETRY_MS, service.stop);
+      report.warn(`${messageOf(error)} Trying again.`);
+      await rest(RETRY_MS, stop);
     }
   }
   return null;
@@ -127,7 +144,7 @@ interface Why {
 
 /** Round after round: at every change, at least every second. */
 async function goRound(service: Service, engine: Engine, rounds: Rounds, options: HostOptions): Promise<Why> {
-  const { dir, report, stop } = service;
+  const { dir, report, stop, record, lock } = service;
   const changes = watchChanges(engine.registry);
   const isSame = watchIdentity(join(dir, REGISTRY_FILE));
   const { untilIdleMs } = options;
@@ -135,6 +152,9 @@ async function goRound(service: Service, engine: Engine, rounds: Rounds, options
   try {
     while (!stop.aborted) {
       if (!isSame()) return { exit: EXIT.failed, message: `the registry in ${dir} was removed or replaced` };
+      // Another host may hold the new one by now; jobs stay whole, since each row has a lease of its own.
+      if (!lock.isStill()) return { exit: EXIT.failed, message: `the lock in ${dir} was removed or replaced` };
+      if (!isNamed(dir, record)) tryToName(service);
       try {
         if ((await rounds.look()) > 0) busyAt = performance.now();
       } catch (error) {
@@ -144,7 +164,7 @@ async function goRound(service: Service, engine: Engine, rounds: Rounds, options
         continue;
       }
       if (untilIdleMs !== null && performance.now() - busyAt >= untilIdleMs) {
-        return { exit: EXIT.ok, message: `no row has been open for ${formatDuration(untilIdleMs, true)}` };
+        return { exit: EXIT.ok, message: `no job has been open for ${formatDuration(untilIdleMs, true)}` };
       }
       await rest(PAUSE_MS, stop);
       await changes.next(stop);

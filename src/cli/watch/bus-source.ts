@@ -1,14 +1,18 @@
 // News from a broker alone: where no registry is within reach. What the bus does not carry (titles, logs) is not shown.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StateObject } from '../../jobs/status.ts';
+import { parseTopic } from '../../signals/bus/topics.ts';
 import type { BusSettings } from '../../signals/bus/types.ts';
 import { BusError } from '../../signals/bus/types.ts';
 import { watcherAddress, watchTopics } from '../../signals/bus/watch.ts';
 import type { Seen, Source } from './source.ts';
 
 const POLL_MS = 1_000;
+const KEPT_MS = 200;
 
 /**
- * Connects before it returns. @param jobs whole ids; null: every job that the broker knows.
+ * Connects before it returns.
+ * @param jobs ids, prefixes or @last, of what the broker knows by then; null: every job.
  * @throws BusError; `unreachable` also where the embedded broker has never run.
  */
 export async function busSource(
@@ -28,15 +32,17 @@ export async function busSource(
   let wake = () => {};
   let trouble: string | null = null;
   let failed: unknown = null;
-  const topics = (jobs ?? ['+']).map((job) => `jobs/${job}/state`);
   const connected = new Promise<void>((resolve, reject) => {
     const watching = watchTopics(
       address,
       settings.prefix,
-      topics,
-      ({ payload }) => {
+      ['jobs/+/state'],
+      ({ topic, payload }) => {
         const state = stateIn(payload);
-        if (!state) return;
+        const named = parseTopic(settings.prefix, topic);
+        if (!state || named?.kind !== 'state' || named.job !== state.id) return;
+        // A redispatch raises the version, too: it only grows within a job.
+        if ((states.get(state.id)?.version ?? -1) > state.version) return;
         states.set(state.id, state);
         wake();
       },
@@ -53,13 +59,26 @@ export async function busSource(
       wake();
     });
   });
-  await connected;
+  try {
+    await connected;
+  } catch (error) {
+    const isNobody = settings.kind === 'embedded' && error instanceof BusError && error.code === 'unreachable';
+    if (!isNobody) throw error;
+    const why = `nobody drives a job of ${registryDir} now, so its embedded broker does not run`;
+    throw new BusError('unreachable', `${why}; without --bus you see the registry itself, and stepward host runs one`);
+  }
+  // What the broker has kept comes one by one.
+  await sleep(KEPT_MS);
+  let last: string | null = null;
   return {
     label: () => trouble ?? `${address.url} ${settings.prefix}`,
     now: () => Date.now(),
     async read() {
       if (failed) throw failed;
-      return [...states.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).map(seen);
+      const all = [...states.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+      // The newest of what was there at first, as with the registry: not whichever comes later.
+      last ??= all.at(-1)?.id ?? null;
+      return all.filter(({ id }) => isChosen(id, jobs, last)).map(seen);
     },
     next: (signal) =>
       new Promise((resolve) => {
@@ -80,6 +99,10 @@ export async function busSource(
   };
 }
 
+/** Ids are sorted by time, so the greatest one is the newest. */
+const isChosen = (id: string, jobs: readonly string[] | null, last: string | null): boolean =>
+  jobs === null || jobs.some((job) => (job === '@last' ? id === last : id.startsWith(job)));
+
 const seen = (state: StateObject): Seen => ({
   state,
   agent: null,
@@ -96,7 +119,9 @@ function stateIn(payload: string): StateObject | null {
     const texts = [read.id, read.status, read.state, read.since].every((text) => typeof text === 'string');
     const numbers = [read.attempt, read.version].every((number) => typeof number === 'number');
     const exit = read.exit === null || typeof read.exit === 'number';
-    return read.v === 1 && texts && numbers && exit ? (read as StateObject) : null;
+    const reason = read.reason === null || typeof read.reason === 'string';
+    const dates = [read.since, read.until ?? read.since].every((at) => !Number.isNaN(Date.parse(String(at))));
+    return read.v === 1 && texts && numbers && exit && reason && dates ? (read as StateObject) : null;
   } catch {
     return null;
   }

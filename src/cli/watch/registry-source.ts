@@ -1,7 +1,7 @@
 // News from the registry: everything is known.
 import { specOf } from '../../jobs/spec.ts';
 import { stateObject } from '../../jobs/status.ts';
-import type { Registry, Row } from '../../kernel/ports.ts';
+import type { LogRow, Registry, Row } from '../../kernel/ports.ts';
 import { watchChanges } from '../changes.ts';
 import { holderOf, needsDriver } from '../holder.ts';
 import type { Colors } from '../io.ts';
@@ -9,6 +9,9 @@ import { logLine } from '../log-line.ts';
 import { logAfter } from '../news.ts';
 import { isEnded, statusObject } from '../status.ts';
 import type { Seen, Source } from './source.ts';
+
+/** An effect's late result is evidence for an investigation; in a picture it looks like an error. */
+const isNews = ({ reason }: LogRow): boolean => reason !== 'stale_result';
 
 /** Ended jobs that the overview begins with, so that it is not empty in the morning. */
 const ENDED_AT_FIRST = 5;
@@ -37,7 +40,7 @@ export function registrySource(registry: Registry, dir: string, jobs: readonly s
     const timers = isEnded(row) ? [] : await registry.timers(row.id);
     const driven = needsDriver(row) ? (await holderOf(registry, row.id)) !== null : null;
     const { agent, title } = specOf(row);
-    const log = jobs?.length === 1 ? (await logAfter(registry, row.id, 0)).slice(-HAPPENED) : [];
+    const log = jobs?.length === 1 ? (await logAfter(registry, row.id, 0)).filter(isNews).slice(-HAPPENED) : [];
     return {
       state: stateObject(row, timers),
       agent,

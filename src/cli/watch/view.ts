@@ -9,13 +9,12 @@ import type { Seen } from './source.ts';
 export function picture(seen: readonly Seen[], label: string, now: number, width: number, ink: Colors): string[] {
   const open = seen.filter(({ state }) => state.exit === null).length;
   const head = `${clock(now)}  ${open} open, ${seen.length - open} ended  ${ink.dim(plain(label))}`;
-  const cells = seen.map((one) => [
-    wordOf(one),
-    one.state.id,
-    ...(one.agent === null ? [] : [one.agent]),
-    timesOf(one, now),
-    cut(plain(one.title ?? ''), 60),
-  ]);
+  // What comes from a bus was written by anybody who may publish there.
+  const cells = seen.map((one) =>
+    [wordOf(one), one.state.id, ...(one.agent === null ? [] : [one.agent]), timesOf(one, now), one.title ?? ''].map(
+      (cell, column, all) => cut(plain(cell), column === all.length - 1 ? 60 : 120),
+    ),
+  );
   const lines = table(cells, (cell, row, column) => (column === 0 ? colourOf(seen[row]!, ink)(cell) : cell));
   const happened = seen.length === 1 && seen[0]!.happened.length > 0 ? ['', ...seen[0]!.happened] : [];
   return [head, '', ...(lines.length > 0 ? lines : ['no jobs']), ...happened].map((line) => narrow(line, width));
@@ -24,9 +23,10 @@ export function picture(seen: readonly Seen[], label: string, now: number, width
 /** One job, for a log: when, which, what it is now. */
 export function changeLine(one: Seen, now: number, ink: Colors): string {
   const { id, state, attempt, reason } = one.state;
-  const why = reason === null ? '' : ` (${reason})`;
+  const why = reason === null ? '' : ` (${plain(reason)})`;
   const undriven = one.driven === false ? ', not driven' : '';
-  return `${clock(now)}  ${ink.bold(id)}  ${colourOf(one, ink)(wordOf(one))}${why}${undriven}  ${state}  attempt ${attempt}`;
+  const word = colourOf(one, ink)(plain(wordOf(one)));
+  return `${clock(now)}  ${ink.bold(plain(id))}  ${word}${why}${undriven}  ${plain(state)}  attempt ${attempt}`;
 }
 
 /** What must differ for a change to be worth a line. */

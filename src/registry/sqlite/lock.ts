@@ -1,13 +1,16 @@
 // A lock that the system itself releases when its holder dies: an exclusive SQLite transaction on a file of its own. No pid is
 // guessed and none goes stale after kill -9 (a heartbeat file would).
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { RegistryError } from '../errors.ts';
 import { makeDirectory, makePrivateFile } from './directory.ts';
 import { type Database, type Driver, type DriverName, loadDriver } from './driver.ts';
 import { asRegistryError, fromSystem, isBusy } from './failures.ts';
 import { BEGIN_EXCLUSIVE, READ_SCHEMA_VERSION } from './plans.ts';
 
 export interface Lock {
+  /** The file at the lock's path is the one that is locked. False: somebody removed it, and the next one locks another. */
+  isStill(): boolean;
   /** Idempotent. */
   release(): void;
 }
@@ -31,12 +34,14 @@ export async function takeLock(dir: string, name: string, driver?: DriverName): 
   try {
     makeDirectory(dir);
     makePrivateFile(file);
+    // A file that may not be written SQLite opens for reading only, and then every "exclusive" lock on it is granted.
+    accessSync(file, constants.R_OK | constants.W_OK);
   } catch (error) {
     throw fromSystem(error, file);
   }
   for (let tries = 1; ; tries++) {
     const database = grab(sqlite, file);
-    if (database) return lockOf(database);
+    if (database) return lockOf(database, file);
     if (tries === TRIES) return null;
     await new Promise((resolve) => setTimeout(resolve, pauseMs()));
   }
@@ -58,7 +63,7 @@ export async function isLocked(dir: string, name: string, driver?: DriverName): 
     return false;
   } catch (error) {
     if (isBusy(error)) return true;
-    throw asRegistryError(error, file);
+    throw lockError(error, file);
   } finally {
     database?.close();
   }
@@ -76,15 +81,30 @@ function grab(sqlite: Driver, file: string): Database | null {
   } catch (error) {
     database?.close();
     if (isBusy(error)) return null;
-    throw asRegistryError(error, file);
+    throw lockError(error, file);
   }
 }
 
-function lockOf(database: Database): Lock {
+/** A damaged lock is no damaged registry: it holds nothing. Not removed here, since two who did so would lock two files. */
+function lockError(error: unknown, file: string): unknown {
+  const known = asRegistryError(error, file);
+  if (!(known instanceof RegistryError && known.code === 'corrupt')) return known;
+  const sentence = `The lock ${file} is damaged (${(error as Error).message}). It holds nothing: remove it and try again.`;
+  return new RegistryError('unreachable', sentence, { cause: error });
+}
+
+function lockOf(database: Database, file: string): Lock {
   held.add(database);
+  const locked = identityOf(file);
   return {
+    isStill: () => identityOf(file) === locked,
     release() {
       if (held.delete(database)) database.close();
     },
   };
 }
+
+const identityOf = (file: string): string | null => {
+  const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return stats ? `${stats.dev}/${stats.ino}` : null;
+};

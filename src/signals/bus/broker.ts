@@ -2,11 +2,14 @@
 // that nobody reaches by MQTT must not pay 60 ms and 20 MB for it.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Aedes, AuthenticateError, Client } from 'aedes';
+import type { Aedes } from 'aedes';
 import { createFrames } from './frames.ts';
 import { CLOSE_MS, within } from './link.ts';
 import { LOOPBACK } from './loopback.ts';
-import { mayPublish, maySubscribe, type Passwords, type User, userOf } from './users.ts';
+import { createPassage } from './passage.ts';
+import { createRules } from './rules.ts';
+import { hangUpOnUnread } from './unread.ts';
+import type { Passwords } from './users.ts';
 
 export interface BrokerOptions {
   /** 0: any. */
@@ -15,6 +18,8 @@ export interface BrokerOptions {
   passwords: Passwords;
   /** aedes is there: whatever was published before was heard by nobody, and is not retained. */
   onUp(aedes: Aedes): void;
+  /** The driver in this process has enough to do: agents' events wait. */
+  isBusy(): boolean;
   /** It cannot be loaded or has broken; nothing works any more. */
   onBroken(error: Error): void;
 }
@@ -29,6 +34,8 @@ export interface Broker {
 /** A stranger on this machine may connect, but not stay without a login, nor use up our descriptors. */
 const LOGIN_MS = 5000;
 const CONNECTIONS = 512;
+/** Bytes that a driver has not read yet: above this, agents' events wait until it has, or is hung up on. */
+const DRIVER_UNREAD = 1024 * 1024;
 
 /** Throws the system's error (EADDRINUSE, …). */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
@@ -36,21 +43,34 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   let loading: Promise<Aedes> | null = null;
   let aedes: Aedes | null = null;
   let closed = false;
+  const drivers = new Set<Socket>();
+  const passage = createPassage(
+    () => options.isBusy() || [...drivers].some(({ writableLength }) => writableLength > DRIVER_UNREAD),
+  );
+  const rules = createRules({
+    prefix: options.prefix,
+    passwords: options.passwords,
+    passage,
+    onDriver: ({ conn }) => void drivers.add(conn as Socket),
+  });
 
   async function load(): Promise<Aedes> {
     const { Aedes } = await import('aedes');
-    const users = new WeakMap<Client, User>();
-    const broker = await Aedes.createBroker({ connectTimeout: LOGIN_MS, ...rules(options, users) });
+    const broker = await Aedes.createBroker({ connectTimeout: LOGIN_MS, ...rules });
     broker.on('error' as 'closed', options.onBroken as () => void);
     return broker;
   }
 
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      drivers.delete(socket);
+    });
     // Until aedes listens to them itself: an error nobody hears would end the process.
     socket.on('error', () => {});
     limitPackets(socket);
+    hangUpOnUnread(socket);
     loading ??= load();
     loading.then(
       (broker) => {
@@ -75,6 +95,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     async close() {
       if (closed) return;
       closed = true;
+      passage.close();
       const done = once(server, 'close');
       server.close();
       // First its clients, so that their wills are not mistaken for deaths that nobody would hear of anyway.
@@ -102,42 +123,5 @@ function limitPackets(socket: Socket): void {
     if (chunk === null || fits(chunk)) return chunk;
     socket.destroy();
     return null;
-  };
-}
-
-function rules({ prefix, passwords }: BrokerOptions, users: WeakMap<Client, User>) {
-  const userFor = (client: Client | null): User | undefined => (client ? users.get(client) : undefined);
-  return {
-    authenticate(
-      client: Client,
-      username: string | undefined,
-      password: Buffer | undefined,
-      done: (error: AuthenticateError | null, success: boolean | null) => void,
-    ): void {
-      const user = userOf(passwords, username, password);
-      if (user !== null) users.set(client, user);
-      const refused = Object.assign(new Error('bad user name or password'), { returnCode: 4 });
-      done(user === null ? refused : null, user !== null);
-    },
-    authorizePublish(
-      client: Client | null,
-      packet: { topic: string; payload: string | Buffer; retain?: boolean },
-      done: (error?: Error | null) => void,
-    ): void {
-      const user = userFor(client);
-      const { topic, retain = false } = packet;
-      const publication = { topic, size: Buffer.byteLength(packet.payload), retain };
-      const may = user !== undefined && mayPublish(prefix, user, publication);
-      done(may ? null : new Error('not allowed'));
-    },
-    authorizeSubscribe<S extends { topic: string }>(
-      client: Client,
-      subscription: S,
-      done: (error: Error | null, subscription?: S | null) => void,
-    ): void {
-      const user = userFor(client);
-      const may = user !== undefined && maySubscribe(prefix, user, subscription.topic);
-      done(null, may ? subscription : null);
-    },
   };
 }

@@ -35,11 +35,17 @@ export function createBus(options: BusOptions): Bus {
   const troubles = createTroubles((sentence) => {
     if (!stopping.signal.aborted) warn(sentence);
   });
-  const probes = createProbes(prefix);
+  const probes = createProbes(
+    prefix,
+    settings.kind === 'external'
+      ? 'correct its access rules for this user'
+      : 'the driver that runs it is stuck or busy',
+  );
   const followed = createFollowed({
     filterOf: (job) => eventsFilter(prefix, job),
     prove: async (link, job) => {
-      if (settings.kind === 'external') await probes.prove(link, job);
+      // A broker of our own that sleeps would drop the word, and has nobody yet who could be heard.
+      if (!connection?.asleep) await probes.prove(link, job);
     },
     changed: waiters.wake,
     troubles,
@@ -94,7 +100,7 @@ export function createBus(options: BusOptions): Bus {
       ...(presence && { will: { topic: presence.topic, payload: presence.offline } }),
       onMessage: async (message) => {
         if (probes.take(message)) return;
-        await ingest(message);
+        await ingest.take(message);
         troubles.over('inbox', 'envelopes that come by the bus are taken again');
       },
       onAwake: () => {
@@ -143,7 +149,7 @@ export function createBus(options: BusOptions): Bus {
       if (stopping.signal.aborted) return;
       say({ up: false, why: why.message });
       if (failures > 0 && performance.now() - trouble.since >= trouble.graceMs) {
-        troubles.begin('connection', `${why.message}; the other ways go on, and the bus is tried again`);
+        troubles.begin('connection', `${why.message}; it is tried again and again`);
       }
       await pause(backOff(failures), stopping.signal);
     }
@@ -157,6 +163,7 @@ export function createBus(options: BusOptions): Bus {
     }
     stopping.abort();
     answers.stop();
+    ingest.stop();
     followed.use(null);
     await standing?.link.close();
     await running;

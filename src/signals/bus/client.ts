@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
 import { reasonOf } from '../files.ts';
+import { createFrames, PACKET_LIMIT } from './frames.ts';
 import { ANSWER_MS, CLOSE_MS, CONNECT_MS, type Link, type OnMessage, type Will, within } from './link.ts';
 import { denied, type Failure, whyEnded, whyNoConnection } from './reasons.ts';
 import { type BrokerAddress, BusError } from './types.ts';
@@ -21,6 +22,9 @@ export interface ClientOptions {
 /** Seconds. Silence is noticed after one and a half of it: within 10 s. */
 const KEEPALIVE_S = 6;
 
+/** Bytes of a WebSocket frame, which may hold several packets. */
+const FRAME_LIMIT = 4 * PACKET_LIMIT;
+
 /** Resolves with a connection that stands. Throws BusError, at the latest after CONNECT_MS and a little. */
 export async function connectLink(options: ClientOptions): Promise<Link> {
   const { address, protocol, signal } = options;
@@ -34,6 +38,7 @@ export async function connectLink(options: ClientOptions): Promise<Link> {
     throw new BusError('protocol', `the broker ${url} cannot be used: ${reasonOf(error)}`, { cause: error });
   }
   const ended = endOf(client, url);
+  limitPackets(client);
   const give = () => void client.stream.destroy();
   signal?.addEventListener('abort', give, { once: true });
   try {
@@ -64,6 +69,8 @@ function mqttOptions({ address, protocol, will }: ClientOptions, tls: Tls): ICli
     reschedulePings: false,
     // Building its table of numbers costs a one-shot process 20 ms.
     writeCache: false,
+    ...(protocol === 5 && { properties: { maximumPacketSize: PACKET_LIMIT } }),
+    wsOptions: { maxPayload: FRAME_LIMIT },
     ...(credentials && { username: credentials.username, password: credentials.password }),
     ...(will && { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true } }),
     ...tls,
@@ -100,8 +107,16 @@ async function readTls(files: BrokerAddress['tls'], url: string): Promise<Tls> {
   return Object.fromEntries(await Promise.all(Object.entries(files).map(read)));
 }
 
-/** Messages must not show what somebody put into a URL. */
-export const withoutLogin = (url: string): string => url.replace(/\/\/[^@/]*@/, '//');
+/**
+ * Messages must not show what somebody put into a URL. A password may hold anything, `/` and `@` too, and then it is no URL: so of a
+ * text with an `@` only the scheme and what follows the last one is shown.
+ */
+export function withoutLogin(url: string): string {
+  const at = url.lastIndexOf('@');
+  if (at < 0) return url;
+  const [scheme = ''] = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url) ?? [];
+  return `${scheme}…${url.slice(at)}`;
+}
 
 interface Ended {
   failure: Failure | null;
@@ -123,6 +138,14 @@ function endOf(client: MqttClient, url: string): Promise<BusError> {
   });
   return new Promise((resolve) => {
     client.once('close', () => resolve(whyEnded(url, seen.failure, seen.reason)));
+  });
+}
+
+/** What a broker does not know of `maximumPacketSize`, or knows and ignores: mqtt.js would keep 256 MB for one packet. */
+function limitPackets(client: MqttClient): void {
+  const fits = createFrames();
+  client.stream.on('data', (chunk: Buffer) => {
+    if (!fits(chunk)) client.emit('error', new Error(`it sends more than ${PACKET_LIMIT} bytes in one packet`));
   });
 }
 

@@ -5,11 +5,14 @@ import { addressIn, type Book, newBook, readBook, writeBook } from './book.ts';
 import { type Broker, startBroker } from './broker.ts';
 import { connectLink } from './client.ts';
 import { createInside } from './inside.ts';
+import { type Keeper, keepBook } from './keeper.ts';
 import type { Link, OnMessage, Will } from './link.ts';
 import { type AgentAddress, BusError, type BusSettings } from './types.ts';
 
 /** A lock that the system releases when its holder dies (registry/sqlite/lock.ts). */
 export interface Lock {
+  /** False: somebody removed its file, and the next one locks another. */
+  isStill(): boolean;
   release(): void;
 }
 export type TakeLock = (dir: string, name: string) => Promise<Lock | null>;
@@ -70,7 +73,10 @@ async function openEmbedded(opening: Opening): Promise<Connection> {
     const why = `the embedded broker of ${registryDir} cannot be run: ${reasonOf(error)}`;
     throw new BusError('unreachable', why, { cause: error });
   }
-  throw new BusError('unreachable', `another driver of ${registryDir} is about to start the embedded broker`);
+  throw new BusError(
+    'unreachable',
+    `another driver of ${registryDir} holds the embedded broker and has not said yet where it is (bus.json)`,
+  );
 }
 
 async function join({ onMessage, will, signal, settings, registryDir }: Opening, book: Book): Promise<Connection> {
@@ -88,7 +94,9 @@ async function hold(opening: Opening, lock: Lock): Promise<Connection> {
   const present = await readBook(registryDir);
   const wanted: Book = { ...(present ?? newBook(settings.prefix)), prefix: settings.prefix };
   const connection: Partial<Connection> = {};
+  let keeper: Keeper | null = null;
   const inside = createInside(onMessage, warn, async () => {
+    keeper?.stop();
     await broker.close().catch(() => {});
     lock.release();
   });
@@ -97,6 +105,7 @@ async function hold(opening: Opening, lock: Lock): Promise<Connection> {
       port,
       prefix: settings.prefix,
       passwords: wanted.users,
+      isBusy: inside.isBusy,
       onUp(aedes) {
         inside.attach(aedes);
         connection.asleep = false;
@@ -115,6 +124,7 @@ async function hold(opening: Opening, lock: Lock): Promise<Connection> {
     await broker.close();
     throw error;
   }
+  keeper = keepBook({ registryDir, book, lock, end: inside.end });
   return Object.assign(connection, {
     link: inside.link,
     agent: addressIn(book, 'agent'),

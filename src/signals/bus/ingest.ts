@@ -1,10 +1,11 @@
 // From a message of the bus to the inbox, through the gate that the spool has too (ways.ts). Only what is committed is acknowledged.
 import { createHash } from 'node:crypto';
-import type { Envelope, OutsideRequest, Registry, Row } from '../../kernel/ports.ts';
+import type { Envelope, Registry, Row } from '../../kernel/ports.ts';
 import { EnvelopeError, parseEnvelope, requestOf } from '../envelope.ts';
 import { verifyEnvelope } from '../signature.ts';
 import type { Message } from './link.ts';
-import { parseTopic } from './topics.ts';
+import { createRefusals } from './refusals.ts';
+import { type ParsedTopic, parseTopic } from './topics.ts';
 
 interface Needs {
   registry: Pick<Registry, 'deliver' | 'note' | 'load'>;
@@ -15,40 +16,46 @@ interface Needs {
   onTaken(envelope: Envelope, key: string): void;
 }
 
-/** Resolves when the message is dealt with; throws RegistryError where the registry does not take it: then nothing is acknowledged. */
-export type Ingest = (message: Message) => Promise<void>;
+export interface Ingest {
+  /** Resolves when the message is dealt with; throws RegistryError where the registry does not take it: then nothing is acknowledged. */
+  take(message: Message): Promise<void>;
+  stop(): void;
+}
 
-/** Refusals that were logged; a sender that repeats itself every 3 s, or a retained message, must not fill the log. */
-const TOLD_LIMIT = 1000;
+type EventsTopic = Extract<ParsedTopic, { attempt: number }>;
+
+/** UTF-16 code units of what a sender chose itself, in the log. */
+const CUT = 64;
 
 export function createIngest({ registry, prefix, onNews, onTaken }: Needs): Ingest {
-  const told = new Set<string>();
+  const refusals = createRefusals(async ({ job, why, data }) => {
+    if (!(await registry.load(job))) return;
+    const entry = { from: 'agent', what: 'bus', verdict: 'refused', reason: why } as const;
+    await registry.note(job, { ...entry, data: { ...data, way: 'bus' } });
+  });
 
-  async function refuse(
-    topic: Extract<ReturnType<typeof parseTopic>, { attempt: number }>,
-    why: string,
-    payload: string,
-  ) {
-    const name = digest(topic.job, payload, why);
-    if (told.has(name)) return;
-    const data = { attempt: topic.attempt, way: 'bus' };
-    await registry.note(topic.job, { from: 'agent', what: 'bus', verdict: 'refused', reason: why, data });
-    if (told.size >= TOLD_LIMIT) told.clear();
-    told.add(name);
+  function refuse(topic: EventsTopic, why: string, payload: string, envelope?: Envelope): Promise<void> {
+    const { job, attempt } = topic;
+    const known = envelope && { id: envelope.id.slice(0, CUT), type: envelope.event.type.slice(0, CUT) };
+    return refusals.tell({ job, why, data: { attempt, ...known }, mark: digest(job, payload, why) });
   }
 
-  return async ({ topic: name, payload }) => {
-    const topic = parseTopic(prefix, name);
-    if (topic?.kind !== 'events') return;
-    const row = await registry.load(topic.job);
-    if (!row) return;
-    const envelope = read(payload);
-    if (typeof envelope === 'string') return refuse(topic, envelope, payload);
-    const why = refusal(envelope, topic, row);
-    if (why !== null) return refuse(topic, why, payload);
-    await registry.deliver(requestFor(envelope, row, payload), row.id, 'bus');
-    onNews(row.id);
-    if (envelope.attempt === row.attempt && row.key !== null) onTaken(envelope, row.key);
+  return {
+    async take({ topic: name, payload }) {
+      const topic = parseTopic(prefix, name);
+      if (topic?.kind !== 'events') return;
+      // First what costs nothing: a flood of it must not keep the registry from the others.
+      const envelope = read(payload);
+      if (typeof envelope === 'string') return refuse(topic, envelope, payload);
+      const row = await registry.load(topic.job);
+      if (!row) return;
+      const proven = prove(envelope, topic, row);
+      if ('why' in proven) return refuse(topic, proven.why, payload, envelope);
+      await registry.deliver(requestOf(envelope), row.id, 'bus');
+      onNews(row.id);
+      onTaken(envelope, proven.key);
+    },
+    stop: refusals.stop,
   };
 }
 
@@ -61,23 +68,23 @@ function read(payload: string): Envelope | string {
   }
 }
 
-function refusal(envelope: Envelope, topic: { job: string; attempt: number }, row: Row): string | null {
+/**
+ * Only what the key of the present attempt vouches for is put into the inbox, as nothing else could be accepted: a stranger would
+ * fill it, and under the id of a true envelope that comes later its copy would take the place, and get the refusal.
+ */
+function prove(envelope: Envelope, topic: EventsTopic, row: Row): { key: string } | { why: string } {
   const { job, attempt } = envelope;
   if (job !== topic.job || attempt !== topic.attempt) {
-    return `other_attempt: it is of job ${job}, attempt ${attempt}, and came as of job ${topic.job}, attempt ${topic.attempt}`;
+    const as = `job ${topic.job}, attempt ${topic.attempt}`;
+    return { why: `other_attempt: it is of job ${job}, attempt ${attempt}, and came as of ${as}` };
   }
-  // Without a key the lease holder judges alone, as for the spool.
-  if (attempt !== row.attempt || row.key === null || verifyEnvelope(envelope, row.key)) return null;
-  return 'bad_signature: it is not signed with the key of this attempt';
-}
-
-/**
- * The kernel refuses what is of another attempt, and logs it. Nothing vouches for its id, since the key of a former attempt is gone:
- * under that id a stranger's copy would take the place, and get the refusal, of a true envelope that comes later.
- */
-function requestFor(envelope: Envelope, row: Row, payload: string): OutsideRequest {
-  if (envelope.attempt === row.attempt) return requestOf(envelope);
-  return { from: 'agent', id: `other-${digest(payload).slice(0, 48)}`, envelope };
+  if (attempt !== row.attempt) {
+    return { why: `other_attempt: it is of attempt ${attempt}, and the present one is ${row.attempt}` };
+  }
+  if (row.key === null) return { why: 'bad_signature: this attempt has no key yet' };
+  return verifyEnvelope(envelope, row.key)
+    ? { key: row.key }
+    : { why: 'bad_signature: it is not signed with the key of this attempt' };
 }
 
 const digest = (...parts: string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');

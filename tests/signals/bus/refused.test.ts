@@ -4,13 +4,13 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { Aedes } from 'aedes';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectLink } from '../../../src/signals/bus/client.ts';
-import { eventsTopic } from '../../../src/signals/bus/topics.ts';
+import { eventsTopic, receiptsTopic } from '../../../src/signals/bus/topics.ts';
 import type { AgentAddress, BusErrorCode } from '../../../src/signals/bus/types.ts';
 import { watchTopics } from '../../../src/signals/bus/watch.ts';
 import { tempDirectory, until } from '../world.ts';
 import { makeCertificates } from './certificates.ts';
 import { freePort, startMosquitto } from './mosquitto.ts';
-import { hearing, openBus, PREFIX, untilBus, up } from './support.ts';
+import { openBus, PREFIX, untilBus, up } from './support.ts';
 
 const certificates = makeCertificates();
 const { ca } = certificates;
@@ -148,7 +148,9 @@ describe('a broker', () => {
     const address = at(await freePort());
     const url = address.url.replace('//', '//me:hidden@');
     const refused = connectLink({ address: { ...address, url }, protocol: 5, onMessage: async () => {} });
-    await expect(refused).rejects.toMatchObject({ message: expect.stringContaining(address.url) });
+    await expect(refused).rejects.toMatchObject({
+      message: expect.stringContaining(address.url.replace('//', '//…@')),
+    });
   });
 
   it('that lets us in and is silent from then on is given up at the first question', async () => {
@@ -283,12 +285,25 @@ describe('a bus', () => {
     expect(bus.warnings.at(-1)).toBe('the broker sends the events of job job1');
   });
 
-  it('that may not publish where it listens takes the broker’s word', async () => {
+  it.each([
+    ['the word that proves what it hears', `topic read ${PREFIX}/#\n`, eventsTopic(PREFIX, 'job1', 0)],
+    [
+      'receipts',
+      `topic read ${PREFIX}/#\ntopic write ${PREFIX}/v1/jobs/+/+/events\n`,
+      receiptsTopic(PREFIX, 'job1', 0),
+    ],
+  ])('that may not publish %s hears no job, says why, and finds out when it is mended', async (_, acl, topic) => {
     const users = { me: 'my secret' };
-    const { port } = await startMosquitto({ users, acl: `user me\ntopic read ${PREFIX}/#\n` });
-    const bus = openBus(nowhere, { settings: settings(at(port)) });
-    await hearing(bus, 'job1');
-    expect(bus.warnings).toEqual([]);
+    const broker = await startMosquitto({ users, acl: `user me\n${acl}` });
+    const bus = openBus(nowhere, { settings: settings(at(broker.port)) });
+    await up(bus);
+    bus.follow('job1', () => {});
+    await until(() => bus.warnings.length > 0);
+    expect(bus.warnings).toEqual([expect.stringMatching(/does not let us publish .*correct its access rules/)]);
+    expect(bus.warnings[0]).toContain(topic);
+    expect(bus.hears('job1')).toBe(false);
+    await broker.mend(`user me\ntopic readwrite ${PREFIX}/#\n`);
+    await untilBus(bus, () => bus.hears('job1'));
   });
 
   it('is told when it is over', async () => {
