@@ -1,22 +1,29 @@
 // Whole jobs over the bus: agents that reach us by MQTT alone, brokers that die, the original's T1-4, T1-5, D-2 and D-9.
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeCertificates } from '../signals/bus/certificates.ts';
 import { freePort, startMosquitto } from '../signals/bus/mosquitto.ts';
 import { agentFile, type Project, processesIn, project, registered } from './support.ts';
 
 const ENDS = ['completed', 'failed', 'cancelled'];
 
 /** A project whose agent `worker` behaves so. */
-function withWorker(behaviour: string, ways: string[] = ['bus']): Project {
+function withWorker(behaviour: string, ways: string[] = ['bus'], more: object = {}): Project {
   const p = project();
   const command = [process.execPath, agentFile, behaviour, p.countFile];
-  const config = { agents: { worker: { kind: 'command', command, ways } } };
+  const config = { agents: { worker: { kind: 'command', command, ways } }, ...more };
   writeFileSync(join(p.dir, 'stepward.config.json'), JSON.stringify(config));
   return p;
 }
+const certificates = makeCertificates();
+/** What docs/bus.md tells people to give their broker. */
+const aclOfTheGuide = (): string =>
+  /^```conf file=stepward\.acl\n([\s\S]*?)^```/m.exec(readFileSync(guide, 'utf8'))?.[1] ?? 'nothing found';
+const guide = fileURLToPath(new URL('../../docs/bus.md', import.meta.url));
 const delegate = (...flags: string[]): string[] => ['delegate', '--agent', 'worker', '--prompt', 'x', ...flags];
 const on = (url: string) => ({ env: { STEPWARD_MQTT_URL: url } });
 
@@ -79,21 +86,29 @@ describe('an agent that has only the bus', () => {
     await tookOnce(p, id, 'started', 'completed');
   });
 
-  it.each([false, true])('outlives a broker that is killed and comes back (persistence %s)', async (persistence) => {
-    const p = withWorker('waitsForFile');
-    const broker = await startMosquitto({ persistence });
-    const driver = p.start(delegate(), on(broker.url));
-    const id = await driver.says(/registered job: (\S+)/);
-    await expect.poll(async () => (await p.log(id)).map(({ what }) => what), { timeout: 20_000 }).toContain('started');
-    await broker.kill();
-    await driver.says(/warning: .*bus|warning: .*broker/);
-    writeFileSync(join(p.dir, 'go'), '');
-    await broker.start();
-    const { code, stderr } = await driver.ended;
-    expect(code, stderr).toBe(0);
-    await tookOnce(p, id, 'started', 'completed');
-    expect(p.starts()).toHaveLength(1);
-  });
+  it.each([false, true])(
+    'outlives a broker with TLS, passwords and ACLs that is killed and comes back (persistence %s)',
+    async (persistence) => {
+      const agent = { username: 'agent', password: 'agents have this' };
+      const bus = { username: 'driver', password: 'drivers have this', ca: certificates.ca, agent };
+      const p = withWorker('waitsForFile', ['bus'], { bus });
+      const users = { driver: bus.password, agent: agent.password };
+      const broker = await startMosquitto({ persistence, tls: certificates, users, acl: aclOfTheGuide() });
+      const driver = p.start(delegate(), on(broker.url));
+      const id = await driver.says(/registered job: (\S+)/);
+      await expect
+        .poll(async () => (await p.log(id)).map(({ what }) => what), { timeout: 20_000 })
+        .toContain('started');
+      await broker.kill();
+      await driver.says(/warning: .*bus|warning: .*broker/);
+      writeFileSync(join(p.dir, 'go'), '');
+      await broker.start();
+      const { code, stderr } = await driver.ended;
+      expect(code, stderr).toBe(0);
+      await tookOnce(p, id, 'started', 'completed');
+      expect(p.starts()).toHaveLength(1);
+    },
+  );
 
   it('comes back when the driver that ran the embedded broker is killed, and so does that driver’s job', async () => {
     const p = withWorker('waitsForFile');
