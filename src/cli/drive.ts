@@ -6,6 +6,7 @@ import type { Registry, Row } from '../kernel/ports.ts';
 import { watchChanges } from './changes.ts';
 import type { Context } from './context.ts';
 import { follow } from './follow.ts';
+import { needsDriver } from './holder.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { printResult } from './result.ts';
 import { isEnded } from './status.ts';
@@ -55,8 +56,11 @@ async function toEnd(ctx: Context, engine: Engine, job: string, signal: AbortSig
 async function keepDriving(engine: Engine, job: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await engine.clock.sleep(DRIVE_AGAIN_MS, signal);
-    // Does nothing while somebody live holds it. Trouble with the registry is told by the driver itself.
-    if (!signal.aborted && !engine.driver.held().includes(job)) await engine.driver.adopt(job).catch(() => false);
+    if (signal.aborted || engine.driver.held().includes(job)) continue;
+    // Does nothing while somebody live holds it; one that has ended and is cleaned up is nobody's. Trouble with the registry is told
+    // by the driver itself.
+    const row = await engine.registry.load(job).catch(() => undefined);
+    if (row && needsDriver(row) && !signal.aborted) await engine.driver.adopt(job).catch(() => false);
   }
 }
 
