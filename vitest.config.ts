@@ -10,6 +10,9 @@ const shared = {
 /** The model's edges, paths and races once more on the real runner over SQLite: thousands of tests, not for every save. */
 const onTheRunner = ['edges', 'paths', 'races'].map((level) => `tests/models/runner.${level}.test.ts`);
 
+/** Real tmux servers, one a test: too slow for every save. */
+const inPanes = ['tests/transports/tmux-conformance.test.ts', 'tests/transports/tmux/**/*.test.ts'];
+
 export default defineConfig({
   test: {
     projects: [
@@ -18,15 +21,25 @@ export default defineConfig({
           ...shared,
           name: 'fast',
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/privileged/**', 'tests/faults/**', ...onTheRunner],
+          exclude: ['tests/privileged/**', 'tests/faults/**', 'tests/agents-live/**', ...onTheRunner, ...inPanes],
         },
       },
       {
         test: {
           ...shared,
           name: 'faults',
-          include: ['tests/faults/**/*.test.ts', ...onTheRunner],
+          include: ['tests/faults/**/*.test.ts', ...onTheRunner, ...inPanes],
           testTimeout: 1_200_000,
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'agents',
+          include: ['tests/agents-live/**/*.test.ts'],
+          globalSetup: ['tests/agents-live/setup.ts'],
+          testTimeout: 120_000,
+          fileParallelism: false,
         },
       },
       { test: { ...shared, name: 'privileged', include: ['tests/privileged/**/*.test.ts'], fileParallelism: false } },

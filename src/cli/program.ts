@@ -33,6 +33,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = Object.freeze({
   host: { summary: 'drive every job of this project that nobody drives', load: () => import('./commands/host.ts') },
   emit: { summary: 'what an agent runs to report', load: () => import('./commands/emit.ts') },
   report: { summary: 'finalize or check an agent’s report', load: () => import('./commands/report.ts') },
+  agents: { summary: 'agents in terminals: what their screens show', load: () => import('./commands/agents.ts') },
   init: { summary: 'write a commented config', load: () => import('./commands/init.ts') },
   completion: { summary: 'print the completion script of a shell', load: () => import('./commands/completion.ts') },
   doctor: { summary: 'check this machine, this project and its agents', load: () => import('./commands/doctor.ts') },

@@ -4,7 +4,7 @@ import type { Delivery } from '../../machines/job/setup.ts';
 import type { Hold } from '../../machines/job/vocabulary.ts';
 import type { OnceStep, StepInspection, StepOutcome } from '../kernel/once.ts';
 
-export const TRANSPORTS = Object.freeze(['headless', 'human'] as const);
+export const TRANSPORTS = Object.freeze(['headless', 'human', 'tmux'] as const);
 export type TransportName = (typeof TRANSPORTS)[number];
 
 /** Where one attempt takes place, and what is to happen there. Everything in it survives the driver: another one can look at
@@ -24,6 +24,8 @@ export interface Place {
   argv: string[];
   /** The whole environment of a started agent; nothing else is inherited. */
   env: Record<string, string>;
+  /** The agent's kind (claude, codex, …): how a transport of live sessions must read its screen. Others do not need it. */
+  kind?: string;
   /** Without visible work for longer than this, ms, a turn counts as hidden. Absent: the transport's own. Give less than the
    *  idle timeout, which begins only then. */
   quietMs?: number;

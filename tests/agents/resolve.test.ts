@@ -85,7 +85,7 @@ describe('a session’s name', () => {
     'a',
     ':a',
     'headless:',
-    'tmux:%3',
+    'screen:%3',
     'headless:..',
     'headless:a/b',
     'headless:a b',

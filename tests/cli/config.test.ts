@@ -50,8 +50,8 @@ describe('a config', () => {
     ['agents: {worker: {kind: foo}}', 'agents.worker.kind: "foo" is not a known kind; allowed: command, human'],
     ['agents: {worker: {}}', 'agents.worker.kind: is missing; allowed: command, human'],
     [
-      'agents: {w: {kind: command, transport: tmux}}',
-      'agents.w.transport: "tmux" is not a known transport; allowed: headless, human',
+      'agents: {w: {kind: command, transport: zellij}}',
+      'agents.w.transport: "zellij" is not a known transport; allowed: headless, human, tmux',
     ],
     [
       'agents: {w: {kind: command, transport: human}}',

@@ -15,6 +15,7 @@ const COMMANDS = [
   'redispatch',
   'resume',
   'host',
+  'agents',
   'init',
   'completion',
   'doctor',

@@ -79,7 +79,7 @@ export function startProcess(room: Room, name: string): Process {
   const workshop: Workshop = {
     registry,
     registryDir: '/simulated/.stepward',
-    transports: { headless: transport, human: transport },
+    transports: { headless: transport, human: transport, tmux: transport },
     files: desk.filesFor(life),
     isProvenDead,
     command: 'stepward',

@@ -2,6 +2,7 @@
 // its own; its capabilities decide which promises apply.
 import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DELIVERY_STEPS } from '../../machines/job/vocabulary.ts';
 import {
   type Capabilities,
   type Fence,
@@ -11,6 +12,7 @@ import {
   PlaceError,
   type Transport,
 } from '../../src/transports/transport.ts';
+import { type LiveRig, testLive } from './conformance-live.ts';
 import { testMark } from './conformance-mark.ts';
 import { eventually } from './eventually.ts';
 import { createStepBook, type HandOptions, type StepBook } from './hand.ts';
@@ -29,6 +31,8 @@ export interface Rig {
   finishTurn(): Promise<void>;
   /** The turn came to its own end: it was not stopped. */
   finishedWork(): boolean;
+  /** Of sessions that people use as well: all of them or none. */
+  live?: LiveRig;
   /** Ends and removes everything; names what had been left that should have been gone. */
   dispose(): Promise<string[]>;
 }
@@ -97,6 +101,11 @@ export function testTransport(name: string, capabilities: Capabilities, make: ()
     const receivedSoon = async (count: number) => {
       if (rig.received() !== null) await eventually(() => rig.received() === count);
     };
+    /** One step carried the prompt, and none of the others (an Enter) was done twice. */
+    const expectEachOnce = () => {
+      expect(book.acts.filter((act) => (DELIVERY_STEPS as readonly string[]).includes(act))).toHaveLength(1);
+      expect(new Set(book.acts).size).toBe(book.acts.length);
+    };
     const expectReceived = (count: number) => expect(rig.received() ?? count).toBe(count);
 
     it('says what it can', () => expect(rig.transport.capabilities).toEqual(capabilities));
@@ -127,7 +136,7 @@ export function testTransport(name: string, capabilities: Capabilities, make: ()
         expect(await rig.transport.inject(rig.place, same)).toBe('accepted');
         expect(await rig.second.inject(rig.place, await hand())).toBe('accepted');
         await receivedSoon(1);
-        expect(book.acts).toHaveLength(1);
+        expectEachOnce();
       });
 
       it('brings it once when several drivers try at the same time', async () => {
@@ -138,7 +147,7 @@ export function testTransport(name: string, capabilities: Capabilities, make: ()
         });
         const deliveries = await Promise.all(tries);
         await receivedSoon(1);
-        expect(book.acts).toHaveLength(1);
+        expectEachOnce();
         expect(deliveries).toContain('accepted');
         expect(deliveries).not.toContain('rejected');
       });
@@ -177,6 +186,7 @@ export function testTransport(name: string, capabilities: Capabilities, make: ()
     });
 
     testMark(capabilities, suite);
+    if (capabilities.seesDialogs && capabilities.reminds) testLive(suite);
 
     describe('a look', () => {
       it('finds a session untouched before', async () => {
