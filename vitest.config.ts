@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const shared = {
@@ -15,6 +16,8 @@ const inPanes = ['tests/transports/tmux-conformance.test.ts', 'tests/transports/
 
 export default defineConfig({
   test: {
+    // Most suites wait for processes that they have started: on two cores one worker alone would leave half of the machine idle.
+    maxWorkers: Math.max(2, availableParallelism()),
     projects: [
       {
         test: {
