@@ -126,7 +126,6 @@ export async function createTmuxRig(wish: RigOptions = {}): Promise<TmuxRig> {
     orders += 1;
     await eventually(() => told('obeyed').length === orders);
   };
-  const opened = readdirSync(tmpdir()).filter((name) => name.startsWith('stepward-open-'));
   return {
     dir,
     socket,
@@ -178,11 +177,20 @@ export async function createTmuxRig(wish: RigOptions = {}): Promise<TmuxRig> {
       const buffers = await tmux.run(['list-buffers']).catch(() => '');
       await tmux.run(['kill-server']).catch(() => {});
       const left = await endLeftovers(dir);
-      const scripts = readdirSync(tmpdir()).filter(
-        (name) => name.startsWith('stepward-open-') && !opened.includes(name),
-      );
+      const scripts = startScriptsOf(dir);
       rmSync(dir, { recursive: true });
       return [...left, ...(buffers && [`buffers: ${buffers}`]), ...scripts];
     },
   };
 }
+
+/** Start scripts that were not removed by the agent they started; other tests run at the same time and have theirs there, too. */
+const startScriptsOf = (dir: string): string[] =>
+  readdirSync(tmpdir()).filter((name) => {
+    if (!name.startsWith('stepward-open-')) return false;
+    try {
+      return readFileSync(join(tmpdir(), name, 'start.sh'), 'utf8').includes(dir);
+    } catch {
+      return false; // gone between the two looks
+    }
+  });
