@@ -46,11 +46,13 @@ export async function handOver(
   { ways, paths }: Pick<Located, 'ways' | 'paths'>,
   key: string,
 ): Promise<HandedOver> {
-  const failed: string[] = [];
+  /** Why each way did not take it, as far as it was tried. */
+  const failed: { inbox?: string; bus?: string } = {};
+  const why = () => Object.values(failed).join(', and ');
   if (ways.includes('inbox')) {
     const handed = 'unreachable' in registry ? registry.unreachable : await byInbox(registry, envelope);
     if (typeof handed !== 'string') return handed;
-    failed.push(`the registry is out of reach (${handed})`);
+    failed.inbox = `the registry is out of reach (${handed})`;
   }
   const usesSpool = ways.includes('spool');
   const usesBus = ways.includes('bus') && (!usesSpool || (await hasBus(paths)));
@@ -58,7 +60,7 @@ export async function handOver(
     const { speak } = await import('./bus/speak.ts');
     const spoken = await speak({ envelope, key, paths, ...insists });
     if (spoken.heard) return { way: 'bus', answer: spoken.answer };
-    failed.push(`the bus does not help (${spoken.why})`);
+    failed.bus = `the bus does not help (${spoken.why})`;
     return null;
   };
   const heard = usesBus ? await byBus() : null;
@@ -66,32 +68,28 @@ export async function handOver(
   try {
     await writeSpool(paths, envelope);
   } catch (error) {
-    const why = [...failed, `the spool ${paths.spool} cannot be written (${reasonOf(error)})`].join(', and ');
-    throw new NoWayError(`the event could be handed over by no way: ${why}`, { cause: error });
+    const spool = `the spool ${paths.spool} cannot be written (${reasonOf(error)})`;
+    const all = [why(), spool].filter(Boolean).join(', and ');
+    throw new NoWayError(`the event could be handed over by no way: ${all}`, { cause: error });
   }
   if (usesSpool) return { way: 'spool' };
-  return insist(envelope, paths, failed, byBus);
+  const file = spoolFile(paths, envelope);
+  const handed = usesBus ? await insist(file, byBus) : null;
+  return handed ?? { way: 'spool', file, unconfirmed: why() };
 }
 
 /**
  * The spool is no way of this attempt. So the bus is asked again and again, and the file lies there meanwhile, in case the driver can
- * read it: one that has gone was taken.
+ * read it: one that has gone was taken. Null: nobody has confirmed it.
  */
 async function insist(
-  envelope: Envelope,
-  paths: Located['paths'],
-  failed: string[],
+  file: string,
   byBus: (insists: Pick<Speech, 'until' | 'taken'>) => Promise<HandedOver | null>,
-): Promise<HandedOver> {
-  const file = spoolFile(paths, envelope);
+): Promise<HandedOver | null> {
   const taken = async () => !existsSync(file);
-  failed.pop();
   const heard = await byBus({ until: performance.now() + INSIST_MS, taken });
-  if (heard) {
-    await rm(file, { force: true }).catch(() => {});
-    return heard;
-  }
-  return (await taken()) ? { way: 'spool' } : { way: 'spool', file, unconfirmed: failed.join(', and ') };
+  if (heard) await rm(file, { force: true }).catch(() => {});
+  return heard ?? ((await taken()) ? { way: 'spool' } : null);
 }
 
 /** Loading an MQTT client only to find no address would cost every spooled event 50 ms. */

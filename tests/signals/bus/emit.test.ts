@@ -16,8 +16,8 @@ import type { AgentAddress } from '../../../src/signals/bus/types.ts';
 import { parseEnvelope } from '../../../src/signals/envelope.ts';
 import { newKey } from '../../../src/signals/signature.ts';
 import { run } from '../../cli/agent-run.ts';
+import { freePort } from '../../support/ports.ts';
 import { driven, JOB, undriven, until, type World } from '../world.ts';
-import { freePort } from './mosquitto.ts';
 import { driverAddress, hearing, openBus, PREFIX, up, voice } from './support.ts';
 
 /** An attempt with these ways, whose agent knows the embedded broker or the address that is given. */
@@ -120,6 +120,20 @@ describe('emit', () => {
       out: expect.stringMatching(/^spooled/),
     });
     expect((await world.reach('failed')).outcome?.reason).toBe('agent_failed');
+  });
+
+  it('does not go by the bus where that is no way of the attempt, however far the others are', async () => {
+    const world = await undriven();
+    const { told, paths } = await speaker(world, ['inbox']);
+    const bus = openBus(world);
+    await hearing(bus);
+    const env = JSON.parse(await readFile(paths.env, 'utf8')) as object;
+    await writeFile(paths.env, JSON.stringify({ ...env, registryDir: join(world.root, 'nowhere') }));
+    const { outcome, message } = await told('progress');
+    expect(outcome).toBe('unconfirmed');
+    expect(message).toMatch(/^not confirmed: the registry is out of reach/);
+    expect(message).not.toContain('the bus');
+    expect(await world.registry.undecided(JOB)).toEqual([]);
   });
 
   it('in words for tools: unconfirmed, by the spool', async () => {
