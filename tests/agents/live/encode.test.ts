@@ -12,11 +12,11 @@ describe.each(LIVE_KINDS)('a text for %s', (kind) => {
   });
 
   it('begins with its first letter where that is plain', () => {
-    expect(encode('Read /work/brief.md and follow it.').text).toBe('Read /work/brief.md and follow it.');
+    expect(encode('Read /x/brief.md and follow it.').text).toBe('Read /x/brief.md and follow it.');
     expect(encode('漢字').text).toBe('漢字');
   });
 
-  it.each(['look at @src', 'see /work/brief.md'])('ends what could open a menu: %s', (text) => {
+  it.each(['look at @src', 'see /x/brief.md'])('ends what could open a menu: %s', (text) => {
     expect(encode(text)).toEqual({ text: `${text} `, expected: text });
   });
 

@@ -19,7 +19,7 @@ const AGENTS: Record<LiveKind, string[][]> = {
   opencode: [
     ['opencode'],
     ['/x/node_modules/opencode-ai/bin/opencode.exe', '--port', '4096'],
-    ['/x/.bin/opencode', '/work'],
+    ['/x/.bin/opencode', '/x'],
   ],
 };
 
@@ -32,7 +32,7 @@ const OTHERS: string[][] = [
   ['node', '-e', 'claude'],
   ['vim', 'claude'],
   ['less', '/x/node_modules/@openai/codex/README.md'],
-  ['node', '/work/codex/server.js'],
+  ['node', '/x/codex/server.js'],
   ['ssh', 'host', 'opencode'],
   ['claude', '-p', 'x'],
   ['claude', '--print'],
@@ -41,7 +41,7 @@ const OTHERS: string[][] = [
   ['opencode', 'serve'],
   ['opencode', 'run', 'x'],
   ['claudette'],
-  ['/work/claude/bin/other'],
+  ['/x/claude/bin/other'],
 ];
 
 describe.each(LIVE_KINDS)('%s', (kind) => {

@@ -106,7 +106,7 @@ describe('a screen of another kind', () => {
   const programs: Record<string, string> = {
     'an empty screen': '',
     'blank lines': '\n'.repeat(23),
-    'a shell': 'root@host:/work# ls\nfile\nroot@host:/work#',
+    'a shell': 'root@host:/x# ls\nfile\nroot@host:/x#',
     'a shell with another prompt': '~/work\n❯',
     'a shell with a codex-like prompt': '›',
     vim: `text\n${'~\n'.repeat(20)}"file" 1L, 5B          1,1           All`,
