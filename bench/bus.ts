@@ -2,7 +2,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -10,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mqtt from 'mqtt';
 import { connectLink } from '../src/signals/bus/client.ts';
 import type { BrokerAddress } from '../src/signals/bus/types.ts';
+import { freePort, listens } from '../tests/support/ports.ts';
 import { type Finding, ms, percentile, times } from './stats.ts';
 import { humanJob, stepwardFile } from './workplace.ts';
 
@@ -184,19 +184,3 @@ async function startMosquitto(): Promise<{ url: string; end(): Promise<void> }> 
     },
   };
 }
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-const listens = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = createConnection({ port, host: '127.0.0.1' });
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });

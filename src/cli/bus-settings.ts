@@ -1,6 +1,8 @@
 // Which broker: the environment beats the config, the config beats the embedded broker.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { withoutLogin } from '../signals/bus/login.ts';
+import { isTopicPrefix } from '../signals/bus/topics.ts';
 import type { BusSettings } from '../signals/bus/types.ts';
 import type { Config } from './config/schema.ts';
 import { UsageError } from './errors.ts';
@@ -8,7 +10,6 @@ import { nonEmpty } from './settings.ts';
 
 const PROTOCOLS = Object.freeze(['mqtt:', 'mqtts:', 'mqtt+unix:', 'ws:', 'wss:']);
 const URL_FORM = 'off, or mqtt://HOST[:PORT], mqtts://HOST[:PORT], mqtt+unix:///SOCKET, ws://…, wss://…';
-const PREFIX = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 
 interface Said {
   option: string;
@@ -57,7 +58,7 @@ export function resolveBus(config: Config['bus'], env: NodeJS.ProcessEnv, base: 
 }
 
 function prefixOf({ option, value = 'stepward' }: Said): string {
-  if (PREFIX.test(value)) return value;
+  if (isTopicPrefix(value)) return value;
   throw new UsageError({
     option,
     value,
@@ -68,8 +69,7 @@ function prefixOf({ option, value = 'stepward' }: Said): string {
 
 /** Name and password leave the URL, so that no message and no log ever shows them. */
 function parseUrl({ option, value = '' }: Said): { url: string; username?: string; password?: string } {
-  const bad = (problem: string) =>
-    new UsageError({ option, value: withoutPassword(value), problem, allowed: URL_FORM });
+  const bad = (problem: string) => new UsageError({ option, value: withoutLogin(value), problem, allowed: URL_FORM });
   let url: URL;
   try {
     url = new URL(value);
@@ -93,13 +93,6 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** Whatever may be a password: all between the scheme and the last `@`, however it is written. */
-function withoutPassword(value: string): string {
-  const at = value.lastIndexOf('@');
-  const scheme = /^[a-z][a-z+.-]*:(?:\/\/)?/i.exec(value)?.[0] ?? '';
-  return at < 0 ? value : `${at < scheme.length ? '' : scheme}…${value.slice(at)}`;
 }
 
 function fileOf({ option, value }: Said, base: string): string | undefined {

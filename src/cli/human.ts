@@ -4,6 +4,7 @@ import { agentCommand } from '../jobs/installation.ts';
 import { specOf } from '../jobs/spec.ts';
 import type { Row } from '../kernel/ports.ts';
 import { attemptPaths } from '../signals/paths.ts';
+import { quote } from '../transports/quote.ts';
 
 export interface Answering {
   cwd: string;
@@ -37,7 +38,3 @@ export function humanLines(row: Row): string[] {
   const { cwd, brief, commands } = answeringOf(row);
   return [`brief: ${brief}`, `answer from ${cwd}:`, ...commands.map((command) => `  ${command}`)];
 }
-
-/** For a shell, where a path needs it. */
-export const quote = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,6 +1,7 @@
 // Where this build lives: what a driver must name to others (the launcher it starts, the command an agent runs).
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { quote } from '../transports/quote.ts';
 
 /** Put in by the bundler; absent when the sources run under a test. */
 declare const __STEPWARD_VERSION__: string | undefined;
@@ -22,6 +23,4 @@ export function entryFile(): string {
 }
 
 /** How any shell calls this very build: a `stepward` on the PATH may be another version, or missing. */
-export const agentCommand = (): string => [process.execPath, entryFile()].map(quoted).join(' ');
-
-const quoted = (word: string): string => (/^[\w./@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+export const agentCommand = (): string => [process.execPath, entryFile()].map(quote).join(' ');

@@ -1,7 +1,7 @@
 // Tells the bus how the jobs stand: one retained `state` per job, level-triggered from the row. The log is its outbox: an entry is
 // written in the transaction of the decision, and whatever this process has not been confirmed is told again, by it or by the next
 // driver that connects. So a crash between commit and publish, or a broker that forgot, costs only time.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../kernel/clock.ts';
 import type { Registry, Row } from '../kernel/ports.ts';
 import { messageOf } from '../kernel/trouble.ts';
 import { stateTopic } from '../signals/bus/topics.ts';
@@ -82,10 +82,10 @@ export function startNotices({ registry, bus, isMine, warn }: Needs): Notices {
       const unsubscribe = registry.onChange(() => woken.abort());
       const stop = AbortSignal.any([woken.signal, stopping.signal]);
       await turn();
-      await Promise.race([bus.changed(stop), sleep(POLL_MS, undefined, { signal: stop }).catch(() => {})]);
+      await Promise.race([bus.changed(stop), systemClock.sleep(POLL_MS, stop)]);
       unsubscribe();
       woken.abort();
-      await sleep(SETTLE_MS, undefined, { signal: stopping.signal }).catch(() => {});
+      await systemClock.sleep(SETTLE_MS, stopping.signal);
     }
   }
 
@@ -96,7 +96,7 @@ export function startNotices({ registry, bus, isMine, warn }: Needs): Notices {
       stopped ??= (async () => {
         stopping.abort();
         const over = new AbortController();
-        const late = sleep(limitMs, undefined, { signal: over.signal }).catch(() => {});
+        const late = systemClock.sleep(limitMs, over.signal);
         await Promise.race([running.then(turn), late]);
         over.abort();
       })();

@@ -1,11 +1,11 @@
 // A real agent in a pane of its own: everything that belongs to it lies in one directory and ends with it.
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SIGHTS } from '../../src/agents/live/sights.ts';
 import { everyProcess, see } from '../../src/transports/process-table.ts';
 import type { AgentProcess } from '../../src/transports/sight.ts';
+import { freePort } from '../support/ports.ts';
 import { type Launch, prepare, type Wishes } from './homes.ts';
 import type { LiveKind } from './installation.ts';
 import type { ModelServer } from './model-server.ts';
@@ -135,12 +135,4 @@ function processesOf(home: string): { pid: number; group: number; argv: string[]
       return [];
     }
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeCertificates } from '../signals/bus/certificates.ts';
-import { freePort, startMosquitto } from '../signals/bus/mosquitto.ts';
+import { startMosquitto } from '../signals/bus/mosquitto.ts';
+import { freePort } from '../support/ports.ts';
 import { agentFile, type Project, processesIn, project, registered } from './support.ts';
 
 const ENDS = ['completed', 'failed', 'cancelled'];

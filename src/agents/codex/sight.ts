@@ -1,23 +1,30 @@
 // Codex in a terminal.
-import type { Sight } from '../../transports/sight.ts';
-import { encodePrompt } from '../live/encode.ts';
-import { runs } from '../live/program.ts';
+import { makeSight } from '../live/sight.ts';
 import { position, received, record } from './records.ts';
 import { read } from './screen.ts';
 
-const PROGRAM = Object.freeze({
-  names: ['codex'],
-  packages: ['@openai/codex'],
-  notWith: ['exec', 'e', 'app-server', 'mcp', 'mcp-server', 'login', 'logout', 'queue', 'apply', '--version', '--help'],
-});
-
-export const codexSight: Sight = Object.freeze({
+export const codexSight = makeSight({
   kind: 'codex',
-  isAgent: ({ argv }) => runs(argv, PROGRAM),
+  program: {
+    names: ['codex'],
+    packages: ['@openai/codex'],
+    notWith: [
+      'exec',
+      'e',
+      'app-server',
+      'mcp',
+      'mcp-server',
+      'login',
+      'logout',
+      'queue',
+      'apply',
+      '--version',
+      '--help',
+    ],
+  },
   read,
   record,
   position,
   received,
-  encode: (text) => encodePrompt(text),
-  interruptKeys: Object.freeze(['Escape']),
-} satisfies Sight);
+  interruptKeys: ['Escape'],
+});

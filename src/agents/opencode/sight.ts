@@ -1,24 +1,19 @@
 // OpenCode in a terminal.
-import type { Sight } from '../../transports/sight.ts';
-import { encodePrompt } from '../live/encode.ts';
-import { runs } from '../live/program.ts';
+import { makeSight } from '../live/sight.ts';
 import { position, received, record } from './records.ts';
 import { read } from './screen.ts';
 
-const PROGRAM = Object.freeze({
-  names: ['opencode'],
-  packages: ['opencode-ai'],
-  notWith: ['run', 'serve', 'web', 'acp', 'auth', 'models', 'upgrade', 'stats', 'export', '--version', '--help'],
-});
-
-export const opencodeSight: Sight = Object.freeze({
+export const opencodeSight = makeSight({
   kind: 'opencode',
-  isAgent: ({ argv }) => runs(argv, PROGRAM),
+  program: {
+    names: ['opencode'],
+    packages: ['opencode-ai'],
+    notWith: ['run', 'serve', 'web', 'acp', 'auth', 'models', 'upgrade', 'stats', 'export', '--version', '--help'],
+  },
   read,
   record,
   position,
   received,
-  encode: (text) => encodePrompt(text),
   /** The first one only asks whether it is meant. */
-  interruptKeys: Object.freeze(['Escape', 'Escape']),
-} satisfies Sight);
+  interruptKeys: ['Escape', 'Escape'],
+});

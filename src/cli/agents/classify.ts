@@ -1,13 +1,12 @@
 // `stepward agents classify`: why Stepward thinks what it thinks of a screen.
-import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { EXIT } from '../../../machines/job/exit.ts';
 import { LIVE_KINDS, sightOf } from '../../agents/live/sights.ts';
 import type { Sight } from '../../transports/sight.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { LONGEST_BYTES, readNamedFile, readStream } from '../input.ts';
 import type { Io } from '../io.ts';
 import { suggestion } from '../nearest.ts';
 import { plain } from '../text.ts';
@@ -18,8 +17,6 @@ export interface ClassifyFlags {
   title?: string | undefined;
 }
 
-/** A screen of the widest terminal that anybody has is far smaller. */
-const LONGEST_BYTES = 1_048_576;
 const SCREENS = 'a text file with the visible screen (tmux capture-pane -p), or - for standard input';
 
 /** Throws UsageError. */
@@ -45,8 +42,8 @@ function sightFor(kind: string | undefined): Sight {
 async function screenOf(file: string | undefined, io: Io): Promise<string> {
   if (file === undefined) throw new UsageError({ option: '--screen', problem: 'is missing', allowed: SCREENS });
   const bad = (problem: string) => new UsageError({ option: '--screen', value: file, problem, allowed: SCREENS });
-  const bytes = file === '-' ? await readAll(io.stdin) : await readScreen(resolve(io.cwd, file), bad);
-  if (bytes.length > LONGEST_BYTES) throw bad(`is too long (more than ${LONGEST_BYTES} bytes)`);
+  const tooLong = () => bad(`is too long (more than ${LONGEST_BYTES} bytes)`);
+  const bytes = file === '-' ? await readStream(io.stdin, tooLong) : await readNamedFile(resolve(io.cwd, file), bad);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     // `capture-pane -e` keeps colours; they are no part of what the screen says.
@@ -54,28 +51,4 @@ async function screenOf(file: string | undefined, io: Io): Promise<string> {
   } catch {
     throw bad('is not UTF-8 text');
   }
-}
-
-async function readScreen(path: string, bad: (problem: string) => UsageError): Promise<Buffer> {
-  try {
-    const stats = await stat(path);
-    if (!stats.isFile()) throw bad('is not a file');
-    if (stats.size > LONGEST_BYTES) throw bad(`is too long (${stats.size} bytes)`);
-    return await readFile(path);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    throw bad(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code ?? String(error)})`);
-  }
-}
-
-async function readAll(stream: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    chunks.push(Buffer.from(chunk as Uint8Array));
-    size += (chunk as Uint8Array).length;
-    if (size > LONGEST_BYTES) break;
-  }
-  return Buffer.concat(chunks);
 }

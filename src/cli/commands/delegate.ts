@@ -3,13 +3,13 @@ import { OWN_TARGET } from '../../agents/session.ts';
 import type { Engine } from '../../jobs/engine.ts';
 import type { JobSpec } from '../../jobs/spec.ts';
 import type { Row } from '../../kernel/ports.ts';
+import { quote } from '../../transports/quote.ts';
 import { type Define, examples } from '../command.ts';
 import type { Context } from '../context.ts';
 import { driveToEnd } from '../drive.ts';
 import { formatDuration } from '../durations.ts';
 import { UsageError } from '../errors.ts';
 import { handOver } from '../host/hand-over.ts';
-import { quote } from '../human.ts';
 import { type OrderFlags, placeOrder } from '../order.ts';
 import { statusObject } from '../status.ts';
 

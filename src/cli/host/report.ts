@@ -1,6 +1,7 @@
 // What a host tells: short lines on a terminal, else JSON lines, since nobody but a program reads the log of a service.
 import { formatDuration } from '../durations.ts';
 import type { Output } from '../io.ts';
+import { clock } from '../log-line.ts';
 import { iso } from '../status.ts';
 
 export type What = 'started' | 'adopted' | 'ended' | 'released' | 'warning' | 'refused' | 'failed' | 'stopping';
@@ -32,7 +33,7 @@ export function createReport(out: Output): Report {
     if (isForPeople) {
       const word = LEVELS[what] ? out.talk.yellow(what) : out.talk.cyan(what);
       const pad = ' '.repeat(Math.max(0, WIDTH - what.length));
-      return `${new Date(now).toTimeString().slice(0, 8)}  ${word}${pad} ${job ? `${job}  ` : ''}${message}`;
+      return `${clock(now)}  ${word}${pad} ${job ? `${job}  ` : ''}${message}`;
     }
     const level = LEVELS[what] ?? 'info';
     return JSON.stringify({ at: iso(now), level, what, ...(job && { job }), message, ...data });

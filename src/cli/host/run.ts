@@ -1,11 +1,12 @@
 // `stepward host`: a driver that lives on. It holds the registry's host lock, adopts every row that nobody drives, and lets go of
 // all of them when it is asked to end: agents go on, and the next driver takes over.
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../../machines/job/exit.ts';
 import { type Engine, openEngine } from '../../jobs/engine.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { isRegistryTrouble, messageOf } from '../../kernel/trouble.ts';
+import { identityOf } from '../../registry/sqlite/directory.ts';
 import { REGISTRY_FILE } from '../../registry/sqlite/files.ts';
 import type { Lock } from '../../registry/sqlite/lock.ts';
 import { watchChanges } from '../changes.ts';
@@ -21,6 +22,8 @@ import { createRounds, type Rounds } from './rounds.ts';
 
 /** After trouble with the registry. */
 const RETRY_MS = 1_000;
+/** How often host.json is read: a round comes with every change of the registry. */
+const NAME_EVERY_MS = 1_000;
 /** Many commits in a row make one round. */
 const PAUSE_MS = 20;
 /** Of the 10 s that a stop may take; whatever is still held then is taken over at once, as from any dead driver. */
@@ -149,12 +152,16 @@ async function goRound(service: Service, engine: Engine, rounds: Rounds, options
   const isSame = watchIdentity(join(dir, REGISTRY_FILE));
   const { untilIdleMs } = options;
   let busyAt = performance.now();
+  let namedAt = busyAt;
   try {
     while (!stop.aborted) {
       if (!isSame()) return { exit: EXIT.failed, message: `the registry in ${dir} was removed or replaced` };
       // Another host may hold the new one by now; jobs stay whole, since each row has a lease of its own.
       if (!lock.isStill()) return { exit: EXIT.failed, message: `the lock in ${dir} was removed or replaced` };
-      if (!isNamed(dir, record)) tryToName(service);
+      if (performance.now() - namedAt >= NAME_EVERY_MS) {
+        if (!isNamed(dir, record)) tryToName(service);
+        namedAt = performance.now();
+      }
       try {
         if ((await rounds.look()) > 0) busyAt = performance.now();
       } catch (error) {
@@ -177,14 +184,10 @@ async function goRound(service: Service, engine: Engine, rounds: Rounds, options
 
 /** A host whose registry was deleted under it would hold the lock of a file that nobody sees, and drive nothing for ever. */
 function watchIdentity(file: string): () => boolean {
-  const identity = (): string | null => {
-    const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
-    return stats ? `${stats.dev}/${stats.ino}` : null;
-  };
-  const first = identity();
+  const first = identityOf(file);
   return () => {
     try {
-      return identity() === first;
+      return identityOf(file) === first;
     } catch {
       // Out of reach for the moment says nothing about which file it is.
       return true;
@@ -205,4 +208,5 @@ async function letGo({ report }: Service, engine: Engine, rounds: Rounds): Promi
   for (const job of unfinished) report.tell({ what: 'released', job, message: 'goes on; the next driver takes over' });
 }
 
-const rest = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
+/** Real time, whatever clock the rules go by: a host must end within 10 s of a person's. */
+const rest = systemClock.sleep;

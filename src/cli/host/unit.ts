@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
+import { quote } from '../../transports/quote.ts';
 import { UsageError } from '../errors.ts';
-import { quote } from '../human.ts';
 
 export const UNITS = Object.freeze(['systemd', 'launchd'] as const);
 export type UnitKind = (typeof UNITS)[number];

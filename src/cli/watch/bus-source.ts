@@ -1,9 +1,10 @@
 // News from a broker alone: where no registry is within reach. What the bus does not carry (titles, logs) is not shown.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { StateObject } from '../../jobs/status.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { parseTopic } from '../../signals/bus/topics.ts';
 import type { BusSettings } from '../../signals/bus/types.ts';
 import { BusError } from '../../signals/bus/types.ts';
+import { createWaiters } from '../../signals/bus/waiters.ts';
 import { watcherAddress, watchTopics } from '../../signals/bus/watch.ts';
 import type { Seen, Source } from './source.ts';
 
@@ -29,7 +30,7 @@ export async function busSource(
   }
   const states = new Map<string, StateObject>();
   const stop = new AbortController();
-  let wake = () => {};
+  const waiters = createWaiters();
   let trouble: string | null = null;
   let failed: unknown = null;
   const connected = new Promise<void>((resolve, reject) => {
@@ -44,19 +45,19 @@ export async function busSource(
         // A redispatch raises the version, too: it only grows within a job.
         if ((states.get(state.id)?.version ?? -1) > state.version) return;
         states.set(state.id, state);
-        wake();
+        waiters.wake();
       },
       stop.signal,
       (status) => {
         trouble = status.up ? null : status.why;
         resolve();
-        wake();
+        waiters.wake();
       },
     );
     watching.catch((error: unknown) => {
       failed = error;
       reject(error);
-      wake();
+      waiters.wake();
     });
   });
   try {
@@ -68,7 +69,7 @@ export async function busSource(
     throw new BusError('unreachable', `${why}; without --bus you see the registry itself, and stepward host runs one`);
   }
   // What the broker has kept comes one by one.
-  await sleep(KEPT_MS);
+  await systemClock.sleep(KEPT_MS);
   let last: string | null = null;
   return {
     label: () => trouble ?? `${address.url} ${settings.prefix}`,
@@ -80,19 +81,12 @@ export async function busSource(
       last ??= all.at(-1)?.id ?? null;
       return all.filter(({ id }) => isChosen(id, jobs, last)).map(seen);
     },
-    next: (signal) =>
-      new Promise((resolve) => {
-        const timer = setTimeout(done, POLL_MS);
-        function done(): void {
-          clearTimeout(timer);
-          signal.removeEventListener('abort', done);
-          wake = () => {};
-          resolve();
-        }
-        signal.addEventListener('abort', done, { once: true });
-        if (signal.aborted) done();
-        wake = done;
-      }),
+    async next(signal) {
+      const over = new AbortController();
+      const either = AbortSignal.any([signal, over.signal]);
+      await Promise.race([waiters.next(either), systemClock.sleep(POLL_MS, either)]);
+      over.abort();
+    },
     async close() {
       stop.abort();
     },

@@ -25,3 +25,9 @@ export function makePrivateFile(file: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
+
+/** Which file lies at the path now; null: none. Another one after it was removed and made anew. Throws the system's error. */
+export const identityOf = (file: string): string | null => {
+  const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return stats ? `${stats.dev}/${stats.ino}` : null;
+};

@@ -1,9 +1,9 @@
 // A lock that the system itself releases when its holder dies: an exclusive SQLite transaction on a file of its own. No pid is
 // guessed and none goes stale after kill -9 (a heartbeat file would).
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { RegistryError } from '../errors.ts';
-import { makeDirectory, makePrivateFile } from './directory.ts';
+import { identityOf, makeDirectory, makePrivateFile } from './directory.ts';
 import { type Database, type Driver, type DriverName, loadDriver } from './driver.ts';
 import { asRegistryError, fromSystem, isBusy } from './failures.ts';
 import { BEGIN_EXCLUSIVE, READ_SCHEMA_VERSION } from './plans.ts';
@@ -40,7 +40,7 @@ export async function takeLock(dir: string, name: string, driver?: DriverName): 
     throw fromSystem(error, file);
   }
   for (let tries = 1; ; tries++) {
-    const database = grab(sqlite, file);
+    const database = opened(sqlite, file, { readonly: false, sql: BEGIN_EXCLUSIVE });
     if (database) return lockOf(database, file);
     if (tries === TRIES) return null;
     await new Promise((resolve) => setTimeout(resolve, pauseMs()));
@@ -56,27 +56,19 @@ export async function isLocked(dir: string, name: string, driver?: DriverName): 
   const file = fileOf(dir, name);
   if (!existsSync(file)) return false;
   const sqlite = await loadDriver(driver);
-  let database: Database | null = null;
-  try {
-    database = sqlite.open(file, true);
-    database.exec(READ_SCHEMA_VERSION);
-    return false;
-  } catch (error) {
-    if (isBusy(error)) return true;
-    throw lockError(error, file);
-  } finally {
-    database?.close();
-  }
+  const database = opened(sqlite, file, { readonly: true, sql: READ_SCHEMA_VERSION });
+  database?.close();
+  return database === null;
 }
 
 const fileOf = (dir: string, name: string): string => join(dir, `${name}.lock`);
 
-/** Null: it is locked. */
-function grab(sqlite: Driver, file: string): Database | null {
+/** The database once it has done that; null: it is locked. */
+function opened(sqlite: Driver, file: string, use: { readonly: boolean; sql: string }): Database | null {
   let database: Database | null = null;
   try {
-    database = sqlite.open(file, false);
-    database.exec(BEGIN_EXCLUSIVE);
+    database = sqlite.open(file, use.readonly);
+    database.exec(use.sql);
     return database;
   } catch (error) {
     database?.close();
@@ -103,8 +95,3 @@ function lockOf(database: Database, file: string): Lock {
     },
   };
 }
-
-const identityOf = (file: string): string | null => {
-  const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
-  return stats ? `${stats.dev}/${stats.ino}` : null;
-};

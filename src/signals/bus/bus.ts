@@ -1,4 +1,5 @@
 // The bus of one driver: keeps a connection, whoever runs the broker, and carries envelopes in and receipts and states out.
+import { systemClock } from '../../kernel/clock.ts';
 import type { Registry } from '../../kernel/ports.ts';
 import { createAnswers } from './answers.ts';
 import { type Connection, externalAddress, openConnection, type TakeLock } from './connection.ts';
@@ -6,7 +7,7 @@ import { createFollowed } from './followed.ts';
 import { createIngest } from './ingest.ts';
 import { CLOSE_MS, within } from './link.ts';
 import { createProbes } from './probe.ts';
-import { backOff, pause } from './retry.ts';
+import { backOff } from './retry.ts';
 import { eventsFilter } from './topics.ts';
 import { createTroubles } from './troubles.ts';
 import { type AgentAddress, type Bus, BusError, type BusSettings, type BusStatus, type Presence } from './types.ts';
@@ -151,7 +152,7 @@ export function createBus(options: BusOptions): Bus {
       if (failures > 0 && performance.now() - trouble.since >= trouble.graceMs) {
         troubles.begin('connection', `${why.message}; it is tried again and again`);
       }
-      await pause(backOff(failures), stopping.signal);
+      await systemClock.sleep(backOff(failures), stopping.signal);
     }
   }
 

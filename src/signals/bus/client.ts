@@ -6,6 +6,7 @@ import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
 import { reasonOf } from '../files.ts';
 import { createFrames, PACKET_LIMIT } from './frames.ts';
 import { ANSWER_MS, CLOSE_MS, CONNECT_MS, type Link, type OnMessage, type Will, within } from './link.ts';
+import { withoutLogin } from './login.ts';
 import { denied, type Failure, whyEnded, whyNoConnection } from './reasons.ts';
 import { type BrokerAddress, BusError } from './types.ts';
 
@@ -105,17 +106,6 @@ async function readTls(files: BrokerAddress['tls'], url: string): Promise<Tls> {
     return [name, content] as const;
   };
   return Object.fromEntries(await Promise.all(Object.entries(files).map(read)));
-}
-
-/**
- * Messages must not show what somebody put into a URL. A password may hold anything, `/` and `@` too, and then it is no URL: so of a
- * text with an `@` only the scheme and what follows the last one is shown.
- */
-export function withoutLogin(url: string): string {
-  const at = url.lastIndexOf('@');
-  if (at < 0) return url;
-  const [scheme = ''] = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url) ?? [];
-  return `${scheme}…${url.slice(at)}`;
 }
 
 interface Ended {

@@ -1,5 +1,6 @@
 // Opens the bus once: the embedded broker as its holder or as a client of the holder, or a broker from outside.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lock } from '../../registry/sqlite/lock.ts';
 import { codeOf, reasonOf } from '../files.ts';
 import { addressIn, type Book, newBook, readBook, writeBook } from './book.ts';
 import { type Broker, startBroker } from './broker.ts';
@@ -9,12 +10,7 @@ import { type Keeper, keepBook } from './keeper.ts';
 import type { Link, OnMessage, Will } from './link.ts';
 import { type AgentAddress, BusError, type BusSettings } from './types.ts';
 
-/** A lock that the system releases when its holder dies (registry/sqlite/lock.ts). */
-export interface Lock {
-  /** False: somebody removed its file, and the next one locks another. */
-  isStill(): boolean;
-  release(): void;
-}
+/** A lock that the system releases when its holder dies. */
 export type TakeLock = (dir: string, name: string) => Promise<Lock | null>;
 
 export interface Connection {

@@ -1,5 +1,4 @@
 // How a lost broker is sought again: soon at first, never in step with the others that lost it too.
-import { setTimeout as sleep } from 'node:timers/promises';
 
 const FIRST_MS = 200;
 const LONGEST_MS = 3000;
@@ -11,7 +10,3 @@ export function backOff(failures: number): number {
   const longest = failures === 0 ? AT_ONCE_MS : Math.min(FIRST_MS * 2 ** (failures - 1), LONGEST_MS);
   return longest * (0.5 + Math.random() / 2);
 }
-
-/** Ends early, and never rejects, when the signal aborts. */
-export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  sleep(ms, undefined, { signal }).catch(() => {});

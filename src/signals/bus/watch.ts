@@ -1,9 +1,10 @@
 // The bus for those who only look: from an address alone, without a registry.
 
+import { systemClock } from '../../kernel/clock.ts';
 import { addressIn, readBook } from './book.ts';
 import { connectLink } from './client.ts';
 import type { Link, Message } from './link.ts';
-import { backOff, pause } from './retry.ts';
+import { backOff } from './retry.ts';
 import { rootOf } from './topics.ts';
 import { type AgentAddress, type BrokerAddress, BusError, type BusSettings, type BusStatus } from './types.ts';
 
@@ -44,7 +45,7 @@ export async function watchTopics(
       if (signal.aborted) break;
       onStatus({ up: false, why: why.message });
     }
-    await pause(backOff(failures), signal);
+    await systemClock.sleep(backOff(failures), signal);
     link = await connect().catch((error: unknown) => {
       failures++;
       if (!(error instanceof BusError)) throw error;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { requireDirectory, resolveCommand } from '../command.ts';
 import { groupMembers, identify, isAlive, signalGroup } from '../process.ts';
+import { quote } from '../quote.ts';
 import type { Fence } from '../transport.ts';
 import { type Tmux, TmuxError } from './client.ts';
 import { holdsMark, isGone, when } from './mark.ts';
@@ -94,8 +95,6 @@ function startScript(input: { dir: string; command: string[]; cwd: string; env: 
     '',
   ].join('\n');
 }
-
-const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Closes a pane of ours, and sees to it that its process ends: some ignore the hang-up. */
 export async function endPane(tmux: Tmux, view: PaneView, fence: Fence, closeMs: number): Promise<void> {

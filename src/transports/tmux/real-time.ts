@@ -1,18 +1,8 @@
 // Panes live in real time, whatever clock the rules go by.
+import { systemClock } from '../../kernel/clock.ts';
 
 /** Resolves after `ms`, or at once when the signal aborts. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done, { once: true });
-  });
-}
+export const pause = systemClock.sleep;
 
 /** True as soon as `test` is, false after `ms`. */
 export async function until(test: () => boolean | Promise<boolean>, ms: number): Promise<boolean> {

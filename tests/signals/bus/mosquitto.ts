@@ -3,10 +3,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
+import { freePort, listens } from '../../support/ports.ts';
 import { tempDirectory, until } from '../world.ts';
 import type { Certificates } from './certificates.ts';
 
@@ -93,22 +93,4 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
   onTestFinished(kill);
   await start();
   return { port, url: `${tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${port}`, socket, kill, start, mend };
-}
-
-/** The system chooses it; somebody could take it before the broker does, then the broker ends and says so. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection({ port, host: '127.0.0.1' });
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
 }

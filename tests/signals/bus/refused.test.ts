@@ -7,9 +7,10 @@ import { connectLink } from '../../../src/signals/bus/client.ts';
 import { eventsTopic, receiptsTopic } from '../../../src/signals/bus/topics.ts';
 import type { AgentAddress, BusErrorCode } from '../../../src/signals/bus/types.ts';
 import { watchTopics } from '../../../src/signals/bus/watch.ts';
+import { freePort } from '../../support/ports.ts';
 import { tempDirectory, until } from '../world.ts';
 import { makeCertificates } from './certificates.ts';
-import { freePort, startMosquitto } from './mosquitto.ts';
+import { startMosquitto } from './mosquitto.ts';
 import { openBus, PREFIX, untilBus, up } from './support.ts';
 
 const certificates = makeCertificates();

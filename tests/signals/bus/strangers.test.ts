@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectLink, withoutLogin } from '../../../src/signals/bus/client.ts';
+import { connectLink } from '../../../src/signals/bus/client.ts';
+import { withoutLogin } from '../../../src/signals/bus/login.ts';
 import { createRefusals, type Refusal } from '../../../src/signals/bus/refusals.ts';
 import { eventsTopic, receiptsTopic } from '../../../src/signals/bus/topics.ts';
 import { driven, JOB, until } from '../world.ts';
