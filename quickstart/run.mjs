@@ -53,6 +53,6 @@ const { status: result } = JSON.parse(delegated.stdout.trim().split('\n').at(-1)
 
 const commit = must(repo, 'git', 'rev-parse', 'HEAD');
 const testsAfter = tests(repo);
-say(`look around: cd ${repo} && git show && node ${stepward} logs @last`);
+say(`look around: cd "${repo}" && git show && node "${stepward}" logs @last`);
 process.stdout.write(`${JSON.stringify({ result, repo, commit, testsBefore, testsAfter })}\n`);
 process.exitCode = delegated.status === 0 && testsAfter.failed === 0 ? 0 : 1;

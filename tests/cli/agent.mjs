@@ -9,11 +9,11 @@ const [brief, ...steps] = process.argv.slice(2);
 appendFileSync('starts', `${process.pid}\n`);
 const text = readFileSync(brief, 'utf8');
 
-/** The words of the brief's command for an event, up to the options that this script gives by itself. */
+/** The brief's command for an event, up to the options that this script gives by itself. */
 function emit(event, ...options) {
   const line = new RegExp(`\`([^\`]* emit ${event} [^\`]*)\``).exec(text)[1];
-  const words = line.split(/ --(?:detail|report) /)[0].split(' ');
-  execFileSync(words[0], [...words.slice(1), ...options], { stdio: 'inherit' });
+  // By a shell, as agents do: the paths in it may be quoted.
+  execFileSync('sh', ['-c', `${line.split(/ --(?:detail|report) /)[0]} "$@"`, 'sh', ...options], { stdio: 'inherit' });
 }
 
 for (const step of steps) {

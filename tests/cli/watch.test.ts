@@ -6,6 +6,7 @@ import { createColors } from 'picocolors';
 import { describe, expect, it } from 'vitest';
 import type { Seen } from '../../src/cli/watch/source.ts';
 import { changeLine, gistOf, picture } from '../../src/cli/watch/view.ts';
+import { quote } from '../../src/transports/quote.ts';
 import { openDesk, STEPWARD } from './terminal.ts';
 
 const ink = createColors(false);
@@ -151,7 +152,7 @@ describe('stepward watch', () => {
     const desk = openDesk();
     const delegating = desk.start(['delegate', '--agent', 'human', '--prompt', 'paint me']);
     const job = await desk.jobOf(delegating);
-    const command = `stty rows 30 cols 100; exec ${process.execPath} ${STEPWARD} watch ${job}`;
+    const command = `stty rows 30 cols 100; exec ${[process.execPath, STEPWARD, 'watch', job].map(quote).join(' ')}`;
     const terminal = spawn('script', ['-qec', command, '/dev/null'], {
       cwd: desk.dir,
       env: { ...process.env, TERM: 'xterm', NO_COLOR: '1' },

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { quote } from '../../src/transports/quote.ts';
 import { hostStatus, logOf, registryOf, startHost, stop } from './host-support.ts';
 import { type Project, project, registered, stepward } from './support.ts';
 
@@ -38,7 +39,7 @@ describe('delegate --detach', () => {
     const p = project();
     const bin = join(p.dir, 'bin');
     mkdirSync(bin);
-    writeFileSync(join(bin, 'my-agent'), `#!/bin/sh\nexec ${p.agent('completes').slice(1).join(' ')}\n`);
+    writeFileSync(join(bin, 'my-agent'), `#!/bin/sh\nexec ${p.agent('completes').slice(1).map(quote).join(' ')}\n`);
     chmodSync(join(bin, 'my-agent'), 0o755);
     const host = await startHost(p, [], { env: { PATH: '/usr/bin:/bin' } });
     const args = ['delegate', '--agent', 'command', '--prompt', 'x', '--detach', '--', 'my-agent'];

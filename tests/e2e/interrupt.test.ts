@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { quote } from '../../src/transports/quote.ts';
 import { processesIn, project, registered, stepward, stepwardUnderTest } from './support.ts';
 
 describe('Ctrl-C', () => {
@@ -106,7 +107,7 @@ describe('a terminal that is closed', () => {
     writeFileSync(
       join(p.dir, 'shell.sh'),
       `stty rows 30 cols 100
-${process.execPath} ${stepward} ${args.join(' ')} &
+${[process.execPath, stepward, ...args].map(quote).join(' ')} &
 trap "kill -HUP $!" HUP
 wait $!
 wait $!

@@ -3,6 +3,7 @@
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { quote } from '../../src/transports/quote.ts';
 import { processesIn, project, registered } from './support.ts';
 
 const ENDS = ['completed', 'failed', 'cancelled'];
@@ -132,7 +133,7 @@ describe('T3: the caller learns it', () => {
     const first = await p.run(['delegate', '--agent', 'command', '--prompt', 'x', '--', agent]);
     expect(first.code).toBe(5);
     const id = registered(first.stderr);
-    writeFileSync(agent, `#!/bin/sh\nexec ${p.agent('completes').slice(1).join(' ')}\n`);
+    writeFileSync(agent, `#!/bin/sh\nexec ${p.agent('completes').slice(1).map(quote).join(' ')}\n`);
     expect((await p.run(['redispatch', id])).code).toBe(0);
     expect((await p.run(['resume', id])).code).toBe(0);
     expect(await p.status(id)).toMatchObject({ status: 'completed', attempt: 2, exit: 0 });
